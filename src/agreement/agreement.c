@@ -1,7 +1,7 @@
-/* Agreement: what was asked for, put together. The formulas are in agreement_coefficients.c (all from patterns of
- * votes), agreement_workers.c and agreement_pairs.c.
+/* Agreement: computes everything that the options request. The formulas are in agreement_coefficients.c (all from
+ * patterns of votes), agreement_workers.c and agreement_pairs.c.
  *
- * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
+ * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see those files. */
 #include "tool/arrays.h"
 #include "tool/rank_calls.h"
 #include "agreement/agreement_internal.h"
@@ -70,7 +70,7 @@ bool dis_agreement_interval(const dis_agreement *agreement, const char *name, do
 /* ---- items and gold ---- */
 
 typedef struct {
-    uint64_t items, votes, right, never; /* whose truth is known: items with votes, their votes, ... */
+    uint64_t items, votes, right, never; /* items with votes and a gold label, the votes on them, ... */
 } gold_sums;
 
 typedef struct {
@@ -272,7 +272,7 @@ static void judge_crowd(const dis_agreement_options *o, const gold_sums *gold, b
     to[DIS_MEASURE_WORKERS_ABOVE_75] = measured((double)better / (double)n, n);
 }
 
-/* Means over the pairs that share enough and whose kappa is defined, each weighing by what it shares. */
+/* Means over the pairs with enough shared items and a defined kappa, weighted by the number of shared items. */
 static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agreement *a)
 {
     double sum[DIS_KAPPAS] = {0}, weight = 0;
@@ -295,7 +295,7 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
                                                       : "no two workers share enough items";
     for (int m = 0; m < DIS_KAPPAS; m++) {
         dis_metric *to = &a->metric[DIS_MEASURE_COHEN + m];
-        if (m && !ordered) continue; /* has its reason */
+        if (m && !ordered) continue; /* its reason is set already */
         *to = n ? measured(sum[m] / weight, n) : dis__metric_undefined(no_pairs);
     }
 }

@@ -1,21 +1,22 @@
 /* Coefficients of agreement from patterns of votes.
  *
- * Item i has r votes, c_k of them for class k; w is how often its pattern comes, N = sum w the number of items.
+ * Item i has r votes, c_k of them for class k; w is the number of items with its pattern, N = sum w the number of
+ * items.
  *
  *   pairs that agree       P   = sum_k c_k (c_k - 1) / (r (r - 1))
  *   their disagreement     D_d = sum_kl c_k c_l d_kl / (r (r - 1)) for a distance d; P = 1 - D for d = [k != l]
  *   percent                mean of P over items
  *   class shares           pi_k = mean over items of c_k / r       (Gwet 2014: Fleiss, AC1, AC2)
  *                          q_k  = n_k / n, n_k = sum w c_k, n = sum w r      (Scott)
- *   Fleiss 1971            (P - pe) / (1 - pe), pe = sum pi_k^2: every item weighs the same
- *   Scott 1955             the same with q, and P weighted by r: every vote weighs the same
+ *   Fleiss 1971            (P - pe) / (1 - pe), pe = sum pi_k^2: items have equal weight
+ *   Scott 1955             the same with q, and P weighted by r: votes have equal weight
  *   Gwet 2008, 2014        pe = T / (K (K - 1)) sum pi_k (1 - pi_k), T = sum of all weights 1 - d (K for AC1)
  *   Krippendorff 2011      1 - D_o / D_e, D_o = sum w r D_d, D_e = sum_kl n_k n_l d_kl / (n - 1)
  *
- * Distances: linear |x_k - x_l| and quadratic, x the numbers that the classes are (positions where they are none),
- * divided by their range; ordinal weights (j^2 + j) / (K (K - 1)) for positions j apart; interval = quadratic; ratio
- * ((x_k - x_l) / (x_k + x_l))^2. Krippendorff's ordinal distance is (m_k - m_l)^2 with m_k = n_1 + ... + n_{k-1} + n_k
- * / 2, the mean rank of the class, so it is the interval distance of numbers that depend on the sample.
+ * Distances: linear |x_k - x_l| and quadratic, x the numeric values of the classes (their positions if they are not
+ * numeric), divided by their range; ordinal weights (j^2 + j) / (K (K - 1)) for positions j apart; interval =
+ * quadratic; ratio ((x_k - x_l) / (x_k + x_l))^2. Krippendorff's ordinal distance is (m_k - m_l)^2 with m_k = n_1 + ...
+ * + n_{k-1} + n_k / 2, the mean rank of the class, so it is the interval distance of values that depend on the sample.
  *
  * D of every pattern is computed once, except for m. Sums of |x_k - x_l| and (x_k - x_l)^2 over many pairs come from
  * sums along the order of x and from moments.
@@ -28,17 +29,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FEW = 8 }; /* tallies whose pairs are gone through one by one */
+enum { FEW = 8 }; /* patterns up to this many classes: pairs are enumerated */
 
 struct dis__coefficients {
     const dis__vote_patterns *patterns;
     size_t n_classes;
     bool numbers, ordered, negative;
-    uint32_t *place; /* (n_classes) in the order of the numbers, or of the classes where they are none */
+    uint32_t *place; /* (n_classes) in the order of their values, or of the classes if they have none */
     uint32_t *order; /* (n_classes) the class at each position */
-    bool rising;     /* x rises with the class */
-    double *x;       /* (n_classes) between 0 and 1: numbers, or positions; NULL for classes without order */
-    double *raw;     /* (n_classes) the numbers as they are; NULL without */
+    bool rising;     /* class values are ascending */
+    double *x;       /* (n_classes) in [0, 1]: values or positions; NULL for classes without order */
+    double *raw;     /* (n_classes) unscaled values; NULL: not numeric */
     double total[DIS_PATTERN_DISTANCES]; /* sum of d over all K^2 pairs of classes */
     double *d;                           /* (patterns, DIS_PATTERN_DISTANCES) D of each pattern */
 };
@@ -103,14 +104,14 @@ static dis_status place_classes(const dis_votes_view *votes, bool ordinal, dis__
         min = fmin(min, c->x[k]);
         max = fmax(max, c->x[k]);
     }
-    /* halves, so that the range of numbers near the largest possible is finite */
+    /* halved, so that the range stays finite for the largest doubles */
     for (size_t k = 0; k < n; k++) c->x[k] = max > min ? (c->x[k] / 2 - min / 2) / (max / 2 - min / 2) : 0;
     return order_classes(c);
 }
 
 static double ratio_distance(double a, double b)
 {
-    /* halves as above; two zeros are no distance apart */
+    /* halved as above; the distance of two zeros is 0 */
     const double sum = a / 2 + b / 2;
     const double d = sum != 0 ? (a / 2 - b / 2) / sum : 0;
     return d * d;
@@ -136,7 +137,7 @@ static void pair_by_pair(const dis__coefficients *c, const dis__tally *t, size_t
         }
 }
 
-/* The same in one pass, but for ratio. */
+/* The same in one pass, for all distances except ratio. */
 static void along_the_order(const dis__coefficients *c, const dis__tally *t, size_t n,
                             double sum[DIS_PATTERN_DISTANCES])
 {
@@ -183,12 +184,12 @@ static dis_status measure_patterns(dis__coefficients *c)
         distances_of(c, all->pattern[p].tally, all->pattern[p].n, d);
         for (int j = 0; j < DIS_PATTERN_DISTANCES; j++) d[j] /= r > 1 ? r * (r - 1) : 1;
     }
-    /* one vote for each class: the sums over all pairs of classes */
+    /* one vote for each class: sums over all pairs of classes */
     dis__tally *one;
     DIS_TRY(dis__alloc_array(&one, c->n_classes, sizeof *one));
     for (size_t k = 0; k < c->n_classes; k++) one[k] = (dis__tally){.class = (uint32_t)k, .count = 1};
     const bool numbers = c->numbers;
-    c->numbers = false; /* no one asks for the sum of ratios */
+    c->numbers = false; /* no caller requested the ratio sum */
     distances_of(c, one, c->n_classes, c->total);
     c->numbers = numbers;
     dis__free(one);
@@ -239,7 +240,7 @@ const char *dis__coefficient_reason(const dis__coefficients *c, dis__coefficient
     return scale >= DIS_SCALE_RATIO && c->negative ? sign : NULL;
 }
 
-/* ---- all together ---- */
+/* ---- all coefficients ---- */
 
 static void add_patterns(const dis__coefficients *c, const double *times, dis__class_sums *k, dis__agreement_totals *t)
 {
@@ -268,7 +269,8 @@ static void add_patterns(const dis__coefficients *c, const double *times, dis__c
     }
 }
 
-/* 1 - observed / expected disagreement. Nothing expected: all is alike, 1 by convention. */
+/* 1 - observed / expected disagreement. If the expected disagreement is 0, all labels are equal and the result is 1 by
+ * convention. */
 static void set_coefficient(dis__coefficient_values *out, dis__coefficient_id which, double observed, double expected)
 {
     const bool none = !(expected > 0);
@@ -286,7 +288,7 @@ static double spread(const dis__class_sums *k, size_t n_classes, const double *x
     return 2 * n * sum / (n - 1);
 }
 
-/* Mean ranks of the classes, and what the patterns disagree by them. */
+/* Mean ranks of the classes, and the disagreement of each pattern under the rank distance. */
 static void add_ranks(const dis__coefficients *c, const double *times, const dis__class_sums *k, double *rank,
                       dis__agreement_totals *t)
 {

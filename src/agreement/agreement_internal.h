@@ -1,8 +1,8 @@
-/* agreement_internal.h: what the files of agreement share.
+/* agreement_internal.h: declarations shared by the files of this folder.
  *
- * Everything but the parts about workers is a function of how many items have which pattern of votes, where a pattern
- * is "2 for class 0, 3 for class 4". There are far fewer patterns than items (56 for five votes on four classes), so
- * the votes are looked at once, and a bootstrap resample of the items is a draw of how often each pattern comes. */
+ * Everything except the statistics per worker is a function of how many items have which pattern of votes, where a
+ * pattern is "2 for class 0, 3 for class 4". There are far fewer patterns than items (56 for five votes on four
+ * classes). So the votes are read once, and a bootstrap resample of the items only draws a count per pattern. */
 #ifndef DIS_AGREEMENT_AGREEMENT_INTERNAL_H
 #define DIS_AGREEMENT_AGREEMENT_INTERNAL_H
 #include "dissent/agreement.h"
@@ -18,24 +18,24 @@ typedef struct {
     const dis__tally *tally; /* (n), by class */
     size_t n;
     uint64_t votes;
-    uint64_t items; /* that have this pattern */
+    uint64_t items; /* items with this pattern */
 } dis__vote_pattern;
 
 /* agreement_patterns.c */
 typedef struct {
-    dis__vote_pattern *pattern; /* (n), in an order that depends on the patterns alone */
+    dis__vote_pattern *pattern; /* (n), in an order that depends on the patterns only */
     size_t n;
     dis__tally *tallies;
     uint64_t compared, singles, empty, votes, votes_compared;
 } dis__vote_patterns;
 
-/* With `singles` patterns of one vote are kept too. */
+/* With `singles`, patterns of one vote are kept too. */
 dis_status dis__vote_patterns_create(dis_context *ctx, const dis_votes_view *votes, bool singles,
                                      dis__vote_patterns *out);
 void dis__vote_patterns_destroy(dis__vote_patterns *patterns);
 
-/* The votes of item i as tallies (room for as many as there are classes, in any order); returns how many. `count`
- * (n_classes) holds zeros before and after. Counts must have been checked. */
+/* Writes the votes of item i as tallies, in any order, and returns their number (n_classes at most). `count`
+ * (n_classes) must be zero, and is zero again afterwards. Counts must have been checked. */
 size_t dis__item_count_tallies(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out);
 
 /* agreement_measures.c: positions of the rows of dis_agreement_measure_get. */
@@ -63,43 +63,42 @@ typedef enum {
     DIS_MEASURE_VOTE_ACCURACY,
     DIS_MEASURE_GOLD_NEVER_VOTED,
     DIS_MEASURES,
-    DIS_MEASURES_OF_PATTERNS = DIS_MEASURE_COHEN, /* those that patterns alone decide come first */
+    DIS_MEASURES_OF_PATTERNS = DIS_MEASURE_COHEN, /* those that depend on patterns only come first */
 } dis__coefficient_id;
 
-/* What the classes must be for a measure to mean something. */
+/* Type of classes that a measure requires. */
 typedef enum { DIS_SCALE_NAMES, DIS_SCALE_ORDER, DIS_SCALE_NUMBERS, DIS_SCALE_RATIO } dis__scale;
 dis__scale dis__measure_scale(dis__coefficient_id measure);
 
 /* agreement_coefficients.c: the coefficients as functions of how often each pattern comes. */
 typedef struct dis__coefficients dis__coefficients;
 
-/* What of a pattern or a class does not depend on how often patterns come. */
+/* The parts of a pattern or a class that do not depend on how often each pattern occurs. */
 dis_status dis__coefficients_create(const dis_votes_view *votes, const dis__vote_patterns *patterns, bool ordinal,
                                     dis__coefficients **out);
 void dis__coefficients_destroy(dis__coefficients *coefficients);
-/* Why a coefficient is not defined for these classes; NULL when it is. */
+/* The reason why a coefficient is undefined for these classes; NULL if it is defined. */
 const char *dis__coefficient_reason(const dis__coefficients *coefficients, dis__coefficient_id measure);
-/* The class at each position of the order that means something (numbers rising, else as the classes come); NULL: none
- * does.
- */
+/* The class at each position of the class order (ascending values, otherwise the order of the classes); NULL: the
+ * classes have no order. */
 const uint32_t *dis__coefficients_class_order(const dis__coefficients *coefficients);
 
-/* Numbers of one class, and room for them: (n_classes) each. */
+/* Statistics per class, with scratch space: (n_classes) each. */
 typedef struct {
     double votes;  /* n_k */
     double share;  /* sum over items of its share of the votes */
     double both;   /* o_kk */
-    double parted; /* sum over items of the share of pairs of votes with just one of the two for it */
+    double parted; /* sum over items of the share of pairs of votes in which exactly one vote is for the class */
 } dis__class_sums;
 
 typedef struct {
-    double value[DIS_MEASURES_OF_PATTERNS]; /* where there is no reason against it */
+    double value[DIS_MEASURES_OF_PATTERNS]; /* if defined */
     bool degenerate[DIS_MEASURES_OF_PATTERNS];
-    double items, votes; /* compared */
+    double items, votes; /* pairs compared */
     double shared;       /* items that count in the class shares */
 } dis__coefficient_values;
 
-/* Distances between classes. The last, of mean ranks, depends on how often patterns come. */
+/* Distances between classes. The last, of mean ranks, depends on how often each pattern occurs. */
 typedef enum {
     DIS_DISTANCE_NOMINAL,
     DIS_DISTANCE_LINEAR,
@@ -111,12 +110,13 @@ typedef enum {
     DIS_PATTERN_DISTANCES = DIS_DISTANCE_RANK
 } dis__distance;
 
-/* What the coefficients are made of, together with the sums of classes; w is how often an item comes, r its votes. */
+/* Totals that the coefficients are computed from, together with the class sums; w is the count of an item's pattern, r
+ * its votes. */
 typedef struct {
     double items;                 /* with at least two votes */
     double shared;                /* items whose votes count in the class shares */
     double votes;                 /* on items with at least two */
-    double mean[DIS_DISTANCES];   /* sum of w D; not of ranks */
+    double mean[DIS_DISTANCES];   /* sum of w D, except the rank distance */
     double paired[DIS_DISTANCES]; /* sum of w r D */
 } dis__agreement_totals;
 
@@ -125,17 +125,17 @@ void dis__coefficients_compute_totals(const dis__coefficients *coefficients, con
                                       dis__class_sums *classes, double *rank, dis__agreement_totals *out);
 void dis__coefficients_from_totals(const dis__coefficients *coefficients, const dis__agreement_totals *totals,
                                    const dis__class_sums *classes, const double *rank, dis__coefficient_values *out);
-/* How many distances count: the first alone for classes without order. */
+/* How many distances are used: only the first for classes without order. */
 size_t dis__coefficients_count_distances(const dis__coefficients *coefficients);
 void dis__coefficients_compute_distances(const dis__coefficients *coefficients, const double *rank, uint32_t k,
                                          uint32_t l, double out[DIS_DISTANCES]);
 
-/* times: (n) how often each pattern comes; `rank` and `classes` are scratch, and `classes` a result too. Needs at least
- * one item with two votes. */
+/* times: (n) the count of each pattern; `rank` is scratch, `classes` scratch and output. Requires at least one item
+ * with two votes. */
 void dis__coefficients_compute(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
                                double *rank, dis__coefficient_values *out);
 
-/* Agreement, Fleiss' kappa and alpha of class k against all others; false: no one chose it. */
+/* Agreement, Fleiss' kappa and alpha of class k against all others; false: the class has no votes. */
 enum { DIS_CLASS_MEASURES = 3 };
 bool dis__class_compute_measures(const dis__class_sums *k, const dis__coefficient_values *all,
                                  double out[DIS_CLASS_MEASURES], bool *degenerate);
@@ -164,15 +164,15 @@ typedef struct {
     size_t n, workers;
 } dis__worker_pairs;
 dis_status dis__agreement_compute_pairs(dis_context *ctx, dis__pair_table *table, bool ordered, dis__worker_pairs *out);
-/* Of two workers who chose the class at position k a[k] and b[k] times in n pairs of votes: what n times their
- * disagreement would be by chance. */
+/* For two workers who chose the class at position k a[k] and b[k] times in n pairs of votes: n times their expected
+ * disagreement by chance. */
 enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */
 void dis__kappa_compute_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS]);
-/* 1 - observed / expected; 1 when nothing is expected. */
+/* 1 - observed / expected; 1 if the expected disagreement is 0. */
 double dis__kappa_compute(double observed, double expected);
 
 /* agreement_pair_intervals.c: intervals of the means of Cohen's kappas over `pairs`. */
-size_t dis__pair_intervals_size(size_t n_classes, bool ordered); /* that it needs per pair */
+size_t dis__pair_intervals_size(size_t n_classes, bool ordered); /* memory required per pair */
 dis_status dis__pair_intervals_compute(dis_context *ctx, dis__pair_table *table, const dis__worker_pairs *pairs,
                                        bool ordered, const dis_agreement_options *options,
                                        dis_metric metric[DIS_KAPPAS]);

@@ -1,13 +1,13 @@
-/* Intervals of agreement. For other items: the percentile bootstrap. For other items and other annotators: the variance
- * of the bootstrap, and jackknife variances over annotators and votes (agreement_jackknife.h), put together by crossed_intervals.h.
+/* Intervals of agreement. For new items: the percentile bootstrap. For new items and new annotators: the variance of
+ * the bootstrap and jackknife variances over annotators and votes (agreement_jackknife.h), combined by
+ * crossed_intervals.h.
  *
- * What is measured depends on how often each pattern of votes comes, so a resample is a draw of those numbers. With few
- * patterns (at most an eighth of the items) they are drawn as such, multinomial over the patterns, which is the same
- * law as drawing items; otherwise items are drawn, and as items of one pattern are alike it does not matter which is
- * which.
+ * A coefficient depends only on how many items have each pattern of votes, so a resample is a draw of these counts.
+ * With few patterns (at most an eighth of the items) the counts are drawn from a multinomial distribution over
+ * patterns, which is equivalent to drawing items. Otherwise items are drawn.
  *
- * Cost: for each resample O(tallies + classes), and for many patterns a cycle or so an item. Intervals of classes are
- * drawn for at most 1,000 classes: beyond, the table of what each resample gave would be larger than the votes. */
+ * Cost: O(tallies + classes) per resample, and about a cycle per item with many patterns. Intervals of classes are
+ * computed for at most 1,000 classes: with more, the table of resamples would be larger than the votes. */
 #include "agreement/agreement_jackknife.h"
 #include "stats/bootstrap.h"
 #include "stats/crossed_intervals.h"
@@ -21,7 +21,7 @@ typedef struct {
     const dis__coefficients *coefficients;
     size_t n_classes, n_values;
     bool classes;
-    /* a thread: */
+    /* per thread: */
     double *times; /* (patterns) */
     dis__class_sums *sums;
     double *rank;
@@ -35,9 +35,9 @@ static void measure(const resampling *s, int thread, double *values)
     bool pairs = false;
     for (size_t i = 0; i < s->n_values; i++) values[i] = NAN;
     for (size_t p = 0; p < s->patterns->n && !pairs; p++) pairs = times[p] > 0 && s->patterns->pattern[p].votes > 1;
-    if (!pairs) return; /* only single votes were drawn */
+    if (!pairs) return; /* the resample has only items with one vote */
     dis__coefficients_compute(s->coefficients, times, sums, s->rank + (size_t)thread * s->n_classes, &v);
-    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) /* a convention is no value of a resample */
+    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) /* values set by convention are not counted */
         if (m == DIS_MEASURE_PERCENT || !v.degenerate[m]) values[m] = v.value[m];
     values += DIS_MEASURES_OF_PATTERNS;
     for (size_t k = 0; s->classes && k < s->n_classes; k++) {
@@ -80,12 +80,12 @@ static dis_status resample(dis_context *ctx, resampling *s, const dis__bootstrap
     return dis__bootstrap_cells(ctx, b, cells, s->patterns->n, of_patterns, s, s->n_values, values);
 }
 
-/* What the intervals are made of. */
+/* Inputs of the intervals. */
 typedef struct {
     const double *values; /* (n_resamples, n_values) */
     size_t n_resamples, n_values, n_items;
     double *scratch;                      /* (n_resamples) */
-    const dis__agreement_jackknife *rest; /* NULL: for other items alone */
+    const dis__agreement_jackknife *rest; /* NULL: for new items only */
 } evidence;
 
 static void set_interval(const evidence *e, size_t at, double min, dis_metric *metric)

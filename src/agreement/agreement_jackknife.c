@@ -1,12 +1,12 @@
-/* Coefficients without one annotator, by the changes that an annotator's votes make to the totals.
+/* Coefficients without one annotator, computed from the changes that an annotator's votes make to the totals.
  *
- * With c_k of r votes for class k and S = sum_kl c_k c_l d_kl, an item without one vote for k has S - 2 sum_l c_l d_kl,
- * so no item is counted again; only items where an annotator voted several times are. Mean ranks of ordinal alpha are
- * those of all votes.
+ * With c_k of r votes for class k and S = sum_kl c_k c_l d_kl, an item without one vote for k has S - 2 sum_l c_l d_kl.
+ * So no item is counted again, except items on which an annotator voted several times. Ordinal alpha uses the mean
+ * ranks of all votes.
  *
- * Changes are added as integers, each column in units that its total over all votes determines (2^-57 of it): the
- * order of items, threads and ranks cannot change a sum. Annotators for whom memory does not suffice at once are left
- * for another pass over the votes.
+ * Changes are accumulated as integers, each column in a unit that depends on its total over all votes (2^-57 of it), so
+ * the order of items, threads and ranks cannot change a sum. If memory does not suffice for all annotators, the rest
+ * are processed in further passes over the votes.
  *
  * Cost: O(votes x (classes on an item + distances)) and O(classes) per annotator. Memory: 8 (5 + 4 classes) bytes per
  * annotator and thread (15 + 4 classes where classes have an order), at most an eighth of the limit, or 256 MiB. */
@@ -24,7 +24,7 @@ enum { OF_CLASS = 4, UNIT_BITS = 57, WORKER_GRAIN = 64, MAX_JOBS = 64 };
 typedef struct {
     const dis__agreement_base *base;
     const dis_votes_view *votes;
-    size_t width, first_class; /* numbers of an annotator, and where those of classes begin */
+    size_t width, first_class; /* values per annotator, and the first index of those per class */
     double *unit;              /* (width) */
     size_t first, last, room;  /* annotators of this pass */
     size_t n_copies;
@@ -47,7 +47,7 @@ typedef struct {
     dis__item_totals all, rest;
     int64_t *change; /* (first_class + OF_CLASS n) */
     uint32_t *seen;  /* (n_workers) the last item that the annotator voted on, + 1 */
-    uint32_t *last;  /* (n_workers) the same, for those done */
+    uint32_t *last;  /* (n_workers) the same, for annotators already processed */
 } item_room;
 
 static void item_room_free(item_room *m)
@@ -84,7 +84,7 @@ static uint32_t label_of(const dis_votes_view *votes, uint64_t v)
     return votes->label8 ? votes->label8[v] : votes->label16[v];
 }
 
-/* rest - all in units, the classes of the item one after the other. */
+/* rest - all in units, the classes of the item in sequence. */
 static void find_change(const jackknife *j, size_t n, item_room *m)
 {
     const size_t d = j->base->n_distances;
@@ -132,7 +132,7 @@ static void leave_one(const jackknife *j, size_t n, uint64_t r, size_t t, const 
     find_change(j, n, m);
 }
 
-/* An item on which each annotator voted once: votes for the same class change it in the same way. */
+/* An item with one vote per annotator: votes for the same class change it in the same way. */
 static void single_votes(const jackknife *j, size_t i, size_t n, const double *apart, item_room *m, int64_t *sums)
 {
     const uint64_t start = j->votes->start[i], end = j->votes->start[i + 1];
@@ -146,7 +146,7 @@ static void single_votes(const jackknife *j, size_t i, size_t n, const double *a
     }
 }
 
-/* An item on which somebody voted more than once. */
+/* An item with several votes of one annotator. */
 static void repeated_votes(const jackknife *j, size_t i, size_t n, item_room *m, int64_t *sums)
 {
     const uint64_t start = j->votes->start[i], end = j->votes->start[i + 1];
@@ -175,7 +175,7 @@ static void repeated_votes(const jackknife *j, size_t i, size_t n, item_room *m,
     }
 }
 
-/* The tallies of an item and what it adds. */
+/* The tallies of an item and its contribution to the totals. */
 static void prepare_item(const jackknife *j, size_t n, uint64_t r, double *apart, item_room *m)
 {
     for (size_t t = 0; t < n; t++) {
@@ -186,7 +186,7 @@ static void prepare_item(const jackknife *j, size_t n, uint64_t r, double *apart
     dis__item_totals_compute(j->base, m->after, n, r, apart, &m->all);
 }
 
-/* Whether somebody voted twice on item i. */
+/* Whether an annotator voted twice on item i. */
 static bool is_repeated(const jackknife *j, size_t i, uint32_t *seen)
 {
     bool repeated = false;
@@ -243,7 +243,7 @@ static void add_cells(const jackknife *j, const cell_room *c, int64_t *sums)
         }
 }
 
-/* What leaving out a vote of each cell changes. */
+/* The change from leaving out a vote of each cell. */
 static dis_status find_changes(jackknife *j)
 {
     item_room m = {0};
@@ -365,7 +365,7 @@ static dis_status pass(dis_context *ctx, jackknife *j, double *moments)
     const size_t n_values = 2 * j->base->n_values;
     DIS_TRY(dis__comm_first_failure(comm, dis__run_jobs(ctx, j->n_copies, item_job, j)));
     add_copies(j);
-    if (dis__comm_is_parallel(comm)) /* two's complement: sums of negative numbers are right too */
+    if (dis__comm_is_parallel(comm)) /* two's complement: sums of negative values are correct too */
         DIS_TRY(dis__comm_sum_counts(comm, (uint64_t *)(void *)j->sums, (j->last - j->first) * j->width));
     DIS_TRY(dis__run_jobs(ctx, j->n_jobs, worker_job, j));
     for (size_t job = 0; job < j->n_jobs; job++)
@@ -375,7 +375,8 @@ static dis_status pass(dis_context *ctx, jackknife *j, double *moments)
 
 /* ---- memory ---- */
 
-/* A power of two, so that integers stay whole: changes of an annotator are at most some times the total. */
+/* A power of two, so that integers stay exact: the changes of an annotator are a small multiple of the total at
+ * most. */
 static double unit_of(double total)
 {
     return total > 0 ? ldexp(1, UNIT_BITS - ilogb(total)) : 1;
@@ -404,7 +405,8 @@ static dis_status make_room(dis_context *ctx, jackknife *j)
     const bool limited = limit && limit != DIS_MEMORY_AVAILABLE, shared = dis__comm_is_parallel(dis__context_comm(ctx));
     const size_t numbers = (size_t)(limited ? limit / SHARE : UNLIMITED) / sizeof *j->sums;
     const size_t n = j->votes->n_workers, fits = numbers / j->width, threads = (size_t)dis_context_n_threads(ctx);
-    j->room = fits < n && !shared ? fits + !fits : n; /* ranks must cut annotators in the same way: all at once */
+    j->room = fits < n && !shared ? fits + !fits : n; /* all ranks must divide the annotators in the same way: all at
+                                                       * once */
     j->n_copies = j->room ? fits / j->room : 1;
     if (j->n_copies > threads) j->n_copies = threads;
     if (j->n_copies == 0) j->n_copies = 1;

@@ -7,7 +7,7 @@
 #define DIS_AGREEMENT_AGREEMENT_LEFT_OUT_H
 #include "agreement/agreement_internal.h"
 
-/* The coefficients of all votes, and what they are made of. */
+/* The coefficients of all votes, and their inputs. */
 typedef struct {
     const dis__vote_patterns *patterns;
     const dis__coefficients *coefficients;
@@ -16,16 +16,16 @@ typedef struct {
     dis__agreement_totals totals;
     dis__class_sums *classes; /* (n_classes) */
     double *rank;             /* (n_classes) */
-    double *value;            /* (n_values) NaN: undefined, or a convention */
+    double *value;            /* (n_values) NaN: undefined, or set by convention */
 } dis__agreement_base;
 dis_status dis__agreement_base_create(const dis__vote_patterns *patterns, const dis__coefficients *coefficients,
                                       size_t n_classes, size_t n_values, bool singles, dis__agreement_base *out);
 void dis__agreement_base_destroy(dis__agreement_base *base);
-/* The values from totals and class sums; NaN where undefined, or where the value would be a convention. */
+/* The values from totals and class sums; NaN if undefined or set by convention. */
 void dis__agreement_base_compute_values(const dis__agreement_base *base, const dis__agreement_totals *totals,
                                         const dis__class_sums *classes, double *values);
 
-/* What one item adds to the totals, and to the sums of each of its n classes. */
+/* The contribution of one item to the totals, and to the sums of each of its n classes. */
 typedef struct {
     dis__agreement_totals totals;
     dis__class_sums *classes; /* (n) */
@@ -33,17 +33,17 @@ typedef struct {
 /* count: (n) votes for each class of the item, r in all; apart: sum_kl c_k c_l d_kl for each distance. */
 void dis__item_totals_compute(const dis__agreement_base *base, const uint32_t *count, size_t n, uint64_t r,
                               const double apart[DIS_DISTANCES], dis__item_totals *out);
-/* `apart` of an item, and for each of its classes k `near` (n, DIS_DISTANCES): sum_l c_l d_kl. */
+/* `apart` of an item, and for each of its classes `near` (n, DIS_DISTANCES): sum_l c_l d_kl. */
 void dis__item_compute_distances(const dis__agreement_base *base, const dis__tally *tally, size_t n, double *near,
                                  double apart[DIS_DISTANCES]);
 
 /* Jackknife variances (n_values): over annotators, and over votes. */
 typedef struct {
     double *annotators, *votes;
-    double effective; /* number of annotators, unequal ones counting for less */
-    size_t n;         /* annotators who were compared */
+    double effective; /* effective number of annotators: unequal weights reduce it */
+    size_t n;         /* annotators compared */
 } dis__agreement_jackknife;
-/* All ranks call it. */
+/* Collective: all ranks must call it. */
 dis_status dis__agreement_jackknife_annotators(dis_context *ctx, const dis__agreement_base *base,
                                                const dis_votes_view *votes, dis__agreement_jackknife *out);
 dis_status dis__agreement_jackknife_votes(dis_context *ctx, const dis__agreement_base *base,

@@ -1,8 +1,8 @@
-/* Coefficients without one vote: items with the same pattern of votes change in the same way, so one vote of each class
- * of each pattern is left out, and counts as often as there are such votes.
+/* Coefficients without one vote. Items with the same pattern of votes change in the same way, so one vote of each class
+ * of each pattern is left out, weighted by the number of such votes.
  *
- * With many patterns only every n-th (pattern, class) is looked at, so that about MAX_WORK classes are gone through. Of
- * a variance that is precise enough. */
+ * With many patterns, only every n-th (pattern, class) is used, about MAX_WORK in total. That is precise enough for a
+ * variance. */
 #include "agreement/agreement_jackknife.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -100,14 +100,14 @@ void dis__item_compute_distances(const dis__agreement_base *base, const dis__tal
 
 typedef struct {
     const dis__agreement_base *base;
-    size_t *first; /* (patterns) number of its first class among those of all patterns */
+    size_t *first; /* (patterns) index of its first class among those of all patterns */
     size_t step, n_jobs;
-    double *sums; /* (n_jobs, n_values + 1) of squared changes; the last: votes looked at */
+    double *sums; /* (n_jobs, n_values + 1) of squared changes; the last: number of votes used */
 } leaving;
 
 typedef struct {
     dis__item_totals all, rest;
-    dis__class_sums *classes; /* (n_classes) those of everything, but for the current pattern */
+    dis__class_sums *classes; /* (n_classes) sums of all items except the current pattern */
     uint32_t *count;
     double *near, *value;
 } leaving_room;
@@ -135,7 +135,7 @@ static void room_free(leaving_room *m)
     dis__free(m->value);
 }
 
-/* All - item + what remains of it. */
+/* All - item + the item without the vote. */
 static dis__agreement_totals without(const dis__agreement_base *b, const leaving_room *m)
 {
     dis__agreement_totals t = b->totals;

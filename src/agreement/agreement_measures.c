@@ -1,4 +1,4 @@
-/* What is measured overall: one row each, in the order of dis__coefficient_id. */
+/* Overall measures: one row each, in the order of dis__coefficient_id. */
 #include "agreement/agreement_internal.h"
 
 #define LEFT_OUT "items with fewer than two votes are left out; "

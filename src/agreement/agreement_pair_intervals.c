@@ -1,22 +1,24 @@
-/* Intervals of the mean of Cohen's kappa over pairs of workers. For other items: the bootstrap over items. For other
- * items and other annotators: its variance, that of a jackknife over annotators (the mean without the pairs of each of
- * them) and that over single votes (the sum of squares of what each vote adds), put together by crossed_intervals.h.
+/* Intervals of the mean of Cohen's kappa over pairs of workers. For new items: the bootstrap over items. For new items
+ * and new annotators: the variance of that bootstrap, the variance of a jackknife over annotators (the mean without the
+ * pairs of one annotator), and the variance over single votes (the sum of squares of the contribution of each vote),
+ * combined by crossed_intervals.h.
  *
- * Two workers may share five items; a resample of those has often only one class in it, where kappa is 1 by convention,
- * so plain resamples of the mean lie far above it. What is resampled instead is the mean in its linear form: its value
- * plus the sum over the drawn items of how much an item adds to it (Jaeckel's infinitesimal jackknife, 1972), which has
- * the same spread to first order and no such bias. With kappa = 1 - n O / C of a pair (n its pairs of votes, O the sum
- * of their distances, C = sum_kl a_k b_l d_kl), a pair of votes for k and l adds
+ * Two workers may share five items; a resample of these often has one class only, for which kappa is 1 by convention,
+ * so plain resamples of the mean are far too high. Instead, the linearized mean is resampled: its value plus the sum
+ * over the drawn items of their influence (Jaeckel's infinitesimal jackknife, 1972). It has the same spread to first
+ * order and no such bias. With kappa = 1 - n O / C of a pair (n its pairs of votes, O the sum of their distances, C =
+ * sum_kl a_k b_l d_kl), a pair of votes for k and l contributes
  *
  *     -((O + n d_kl) / C - n O C' / C^2),   C' = sum_j b_j d_kj + sum_j a_j d_jl,
  *
- * and M = sum n kappa / sum n over the pairs gets ((kappa - M) + n times that) / sum n. All these sum to 0.
+ * and M = sum n kappa / sum n over the pairs receives ((kappa - M) + n times that) / sum n. All contributions sum to 0.
  *
- * What a pair adds is made of its counts (agreement_pair_table.h); then the items are gone through, and each adds up
- * its pairs of votes in the order of pairs. On several ranks each does its items, and all get what every item adds.
+ * The contribution of a pair is computed from its counts (agreement_pair_table.h). A pass over the items then sums the
+ * pairs of votes of each item in the order of pairs. Each rank processes its items, and the contributions of all items
+ * are gathered on all ranks.
  *
  * Cost: one pass over the votes, or as many as counting took, and O(classes) per pair of workers; then about a cycle
- * for each item that some pair shares, and resample. */
+ * for each shared item and resample. */
 #include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
 #include "stats/crossed_intervals.h"
@@ -27,7 +29,7 @@
 
 enum { GRAIN = 1 << 14, MAX_JOBS = 64 };
 
-/* What a pair of workers adds for two of their votes: `always`, and so much for the distance and for the share of C. */
+/* Contribution of two votes of a pair of workers: `always`, plus factors of the distance and of the share of C. */
 typedef struct {
     double n;                                    /* pairs of votes; 0: too few to count */
     double a_first, b_first, a_second, b_second; /* moments of the positions */
@@ -42,12 +44,12 @@ typedef struct {
     size_t n_numbers;            /* of a pair_adds */
     double weight;               /* votes of all pairs that count */
     double mean[DIS_KAPPAS];     /* of kappa */
-    double *pairs;               /* a pair_adds for each that the table has counts of */
+    double *pairs;               /* a pair_adds for each pair counted in the table */
     size_t n_jobs;               /* over items */
     double *adds[DIS_KAPPAS];    /* (n_items) */
-    float *by_vote;              /* (n_votes, n_kappas) what a vote adds with all others; NULL: not asked for */
-    bool *shared;                /* (n_items) some pair has both its votes there */
-    double *squares[DIS_KAPPAS]; /* (n_items) sums of squares of what its votes add */
+    float *by_vote;              /* (n_votes, n_kappas) contribution of a vote with all others; NULL: not requested */
+    bool *shared;                /* (n_items) whether a pair shares the item */
+    double *squares[DIS_KAPPAS]; /* (n_items) sums of squares of the contributions of its votes */
 } influence;
 
 size_t dis__pair_intervals_size(size_t n_classes, bool ordered)
@@ -64,7 +66,7 @@ static pair_adds *pair_at(const influence *f, size_t pair)
 static void distances_to(const double *x, size_t n, double *out)
 {
     double below = 0, sum = 0;
-    for (size_t k = 0; k < n; k++) { /* from below: a step up is one further from all that lie below */
+    for (size_t k = 0; k < n; k++) { /* ascending: each step up adds one to the distance from all lower values */
         out[k] = sum;
         below += x[k];
         sum += below;
@@ -100,7 +102,7 @@ static void prepare_pair(const influence *f, size_t p)
     const double observed[DIS_KAPPAS] = {(double)(*x.n - *x.equal), (double)*x.linear, (double)*x.quadratic};
     double chance[DIS_KAPPAS];
     dis__kappa_compute_chance(a, b, K, n, chance);
-    if (chance[0] == 0) { /* both chose nothing but one and the same class: not in the mean */
+    if (chance[0] == 0) { /* both used one and the same class only: excluded from the mean */
         to->n = 0;
         return;
     }
@@ -116,7 +118,7 @@ static void prepare_pair(const influence *f, size_t p)
     }
 }
 
-/* Two votes of a pair on an item: numbers x and y among those of the item. */
+/* Two votes of a pair on an item: indices x and y among those of the item. */
 static void add_votes(const influence *f, const pair_adds *pair, size_t item, const dis__ranked_votes *votes, size_t i,
                       size_t j)
 {
@@ -142,7 +144,7 @@ static void add_votes(const influence *f, const pair_adds *pair, size_t item, co
     }
 }
 
-/* The pairs of votes on an item, those of one pair of workers together. */
+/* The pairs of votes on an item, grouped by pair of workers. */
 static void add_item(const influence *f, size_t item, const dis__ranked_votes *v)
 {
     const dis__pair_table *t = f->table;
@@ -198,7 +200,7 @@ static dis_status add_all(dis_context *ctx, dis__pair_table *t, influence *f)
     return DIS_OK;
 }
 
-/* Sums of squares of what the votes of each item add. */
+/* Sums of squares of the contributions of each item's votes. */
 static void square_votes(const influence *f)
 {
     const dis_votes_view *v = f->table->votes;
@@ -214,7 +216,7 @@ static void square_votes(const influence *f)
         }
 }
 
-/* Only items that some pair shares are drawn: moves them to the front; returns how many. */
+/* Only shared items are drawn: moves them to the front and returns their number. */
 static size_t keep_shared(const influence *f)
 {
     size_t n = 0;
@@ -229,7 +231,7 @@ static size_t keep_shared(const influence *f)
     return n;
 }
 
-/* A column of all ranks one after the other, which is the order of items. */
+/* A column of all ranks, concatenated in the order of items. */
 static dis_status gather_column(const dis__comm *comm, dis__comm_block *from, size_t n, double **column, size_t *n_all)
 {
     size_t size = 0;
@@ -270,8 +272,8 @@ static dis_status gather_items(const dis__comm *comm, influence *f, size_t *item
 
 /* ---- annotators ---- */
 
-/* Means of kappas without the pairs of one annotator: rest (annotators, n_kappas); returns how many there are, and how
- * many equal ones they weigh. */
+/* Means of kappas without the pairs of one annotator: rest (annotators, n_kappas); returns their number, and the
+ * effective number of annotators. */
 static size_t leave_out(const influence *f, const dis__worker_pairs *pairs, double *weight, double *sums, double *rest,
                         double *effective)
 {

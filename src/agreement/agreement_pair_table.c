@@ -1,11 +1,11 @@
 /* Counts of pairs of workers: see agreement_pair_table.h.
  *
- * Items are cut into as many ranges as there are tables, each of which is filled by one thread; tables are added up.
- * Pairs that do not fit are left for another pass.
+ * Items are divided into one range per table. Each table is filled by one thread, and the tables are added up. Pairs
+ * that do not fit into memory are counted in another pass.
  *
- * Cost: a pass reads every vote once, and touches a row for each two votes of workers looked at on one item. Memory: 8
- * (4 + 2 classes) bytes per pair and thread, at most an eighth of the limit, or 256 MiB. On ranks all pairs at once; a
- * row goes over the network twice. */
+ * Cost: a pass reads every vote once, and updates a row for each two votes of selected workers on one item. Memory: 8
+ * (4 + 2 classes) bytes per pair and thread, at most an eighth of the limit, or 256 MiB. On ranks all pairs are counted
+ * at once; a row crosses the network twice. */
 #include "agreement/agreement_pair_table.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -101,7 +101,7 @@ dis_status dis__pair_table_count(dis_context *ctx, dis__pair_table *t, size_t fi
     return dis__comm_is_parallel(comm) ? dis__comm_sum_counts(comm, t->facts, (t->last - first) * t->width) : DIS_OK;
 }
 
-/* ---- who is looked at ---- */
+/* ---- selected workers ---- */
 
 typedef struct {
     uint64_t votes;
@@ -121,7 +121,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many workers make at most so many pairs. */
+/* The largest number of workers with at most this many pairs. */
 static size_t workers_of(size_t max_pairs, size_t n_workers)
 {
     size_t n = (size_t)((1 + sqrt(1 + 8 * (double)max_pairs)) / 2);
@@ -129,7 +129,7 @@ static size_t workers_of(size_t max_pairs, size_t n_workers)
     return n < n_workers ? n : n_workers;
 }
 
-/* Those with most votes, on all ranks. */
+/* The workers with most votes, over all ranks. */
 static dis_status choose(const dis__comm *comm, dis__pair_table *t)
 {
     const dis_votes_view *v = t->votes;
@@ -170,7 +170,7 @@ static size_t at_least_one(size_t n)
     return n ? n : 1;
 }
 
-/* How many tables of how many pairs. Ranks must cut pairs in the same way: they take all. */
+/* Number of tables, and of pairs per table. Ranks must divide pairs in the same way: they process all at once. */
 static dis_status make_room(dis_context *ctx, dis__pair_table *t, size_t spare)
 {
     enum { SHARE = 8, UNLIMITED = 256 << 20 };

@@ -5,12 +5,12 @@
  *   Scott 1955          1 - n (n - e) / (n^2 - sum ((a_k + b_k) / 2)^2)
  *   Cohen 1960          1 - n (n - e) / (n^2 - sum a_k b_k)
  *   Cohen 1968          1 - n sum d / sum_kl a_k b_l d_kl, d = |k - l| (linear) or (k - l)^2 (quadratic), k and l the
- *                       places of the classes
+ *   positions of the classes
  *
- * All of them ratios of integers, which agreement_pair_table.h counts. The sums over k and l come from sums along
+ * All are ratios of integers, counted by agreement_pair_table.h. The sums over k and l come from sums along
  * the classes and from moments.
  *
- * Cost: O(classes) per pair, beside counting. */
+ * Cost: O(classes) per pair, in addition to the counting. */
 #include "agreement/agreement_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -29,7 +29,8 @@ void dis__kappa_compute_chance(const double *a, const double *b, size_t n_classe
         same += a[k] * b[k];
         a_below += a[k];
         b_below += b[k];
-        parted += a_below * (n - b_below) + b_below * (n - a_below); /* pairs that the step from k to k + 1 parts */
+        parted += a_below * (n - b_below) + b_below * (n - a_below); /* pairs that are divided by the step from k to k +
+                                                                      * 1 */
         a_sum += a[k] * place;
         b_sum += b[k] * place;
         squares += (a[k] + b[k]) * place * place;
@@ -39,7 +40,7 @@ void dis__kappa_compute_chance(const double *a, const double *b, size_t n_classe
     out[2] = n * squares - 2 * a_sum * b_sum;
 }
 
-/* All that the coefficients of a pair are made of; integers and quarters of them. */
+/* Inputs of the coefficients of a pair: integers and quarters of integers. */
 typedef struct {
     double equal, same, both; /* same: sum a_k b_k, both: sum ((a_k + b_k) / 2)^2 */
     double linear, quadratic, chance[DIS_KAPPAS];
@@ -71,7 +72,7 @@ static void measure(const dis__pair_counts *f, size_t n_classes, bool ordered, d
     conclude(ordered, &s, out);
 }
 
-/* The pairs that share something, in their order. */
+/* The pairs with shared items, in their order. */
 static dis_status measure_all(dis_context *ctx, dis__pair_table *t, bool ordered, double *scratch,
                               dis__worker_pairs *out)
 {

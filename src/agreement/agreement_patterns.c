@@ -1,18 +1,18 @@
-/* Which patterns of votes there are, and how many items have each.
+/* Counts the patterns of votes: which exist, and how many items have each.
  *
- * A pattern is known by a 128-bit number: the sum over its votes of a random number for each class (drawn for the
- * process, so no one can choose votes that collide; two patterns share one with a chance below 2^-90). Sums do not
- * depend on the order of votes, so an item is looked up without sorting anything, and only the first item of a pattern
- * has its votes counted out.
+ * A pattern is identified by a 128-bit hash: the sum over its votes of a random value for each class (drawn per
+ * process, so votes cannot be chosen to collide; two patterns share one with a probability below 2^-90). Sums do not
+ * depend on the order of votes, so an item is looked up without sorting, and only the first item of a pattern has its
+ * votes tallied.
  *
- * Where items have few votes on few classes even that is too slow: the labels of an item, each cut to the bits it
- * needs, are pushed together to one short number that counts in a table directly (item_codes_kernel.c); the table is
- * turned into patterns at the end.
+ * Where items have few votes on few classes, even that is too slow: the labels of an item, each reduced to the bits it
+ * needs, are packed into one short code that counts in a table directly (item_codes_kernel.c). At the end, the table is
+ * converted to patterns.
  *
- * Items are cut into jobs by their number alone, each with a table of its own; the tables are added in the order of
- * the jobs and the patterns sorted by what they are, so that neither threads nor the order of rows matter.
+ * Items are divided into jobs by their number only, each with its own table. The tables are added in the order of the
+ * jobs and the patterns sorted, so neither the threads nor the order of rows change the result.
  *
- * Ranks look at their items, and tell each other what they found.
+ * Ranks process their items, and exchange the patterns found.
  *
  * Cost: O(votes) and the sort of the patterns; memory: 8 bytes per tally and about 100 per pattern. */
 #include "agreement/agreement_internal.h"
@@ -57,8 +57,8 @@ typedef struct {
     const name128 *key; /* (n_classes) */
     size_t n_jobs;
     finder *finders;  /* (n_jobs) */
-    unsigned bits;    /* of a label in a code */
-    size_t max_coded; /* votes of an item that still has a code; 0: none has */
+    unsigned bits;    /* bits of a label in a code */
+    size_t max_coded; /* maximum number of votes of an item with a code; 0: no item has one */
 } search;
 
 static void finder_free(finder *f)
@@ -85,7 +85,7 @@ static dis_status grow_slots(finder *f)
     return DIS_OK;
 }
 
-/* The pattern of that name; NULL: not there yet. */
+/* The pattern with this hash; NULL: not found. */
 static inline entry *find(const finder *f, name128 name)
 {
     if (!f->n_slots) return NULL;
@@ -164,7 +164,7 @@ static dis_status count_item(const search *s, finder *f, size_t i, name128 name,
     return add(f, name, room->tally, dis__item_count_tallies(s->votes, i, room->count, room->tally), 1);
 }
 
-/* Why the counts of an item are none. */
+/* Why the counts of an item are invalid. */
 static dis_status wrong_counts(const dis_votes_view *v, size_t i)
 {
     const double *c = v->counts + i * v->n_classes;
@@ -184,7 +184,7 @@ static dis_status item_of_counts(const search *s, finder *f, size_t i, const scr
     name128 name = {0, 0};
     double votes = 0;
     bool is_complete = true;
-    for (size_t k = 0; k < n; k++) { /* no branches: which counts are 0 is as good as random */
+    for (size_t k = 0; k < n; k++) { /* branchless: which counts are 0 is unpredictable */
         const double capped = c[k] < UINT32_MAX ? c[k] : UINT32_MAX;
         const int64_t x = (int64_t)capped;
         is_complete &= (double)x == capped;
@@ -214,7 +214,7 @@ static dis_status code_items(const search *s, finder *f, size_t first, size_t la
                              const scratch *room)
 {
     const dis_votes_view *v = s->votes;
-    size_t loadable = last; /* items before this one have a whole word of labels from their first vote on */
+    size_t loadable = last; /* items before this one can load a full word of labels from their first vote */
     while (loadable > first && v->start[loadable - 1] + DIS_CODE_WORD > v->n_votes) loadable--;
     for (size_t i = first; i < last; i++) {
         if (i < loadable)
@@ -224,7 +224,7 @@ static dis_status code_items(const search *s, finder *f, size_t first, size_t la
     return DIS_OK;
 }
 
-/* Adds a pattern of room->tally (n) that so many items have. */
+/* Adds a pattern of room->tally (n) with a count of items. */
 static dis_status add_items(finder *f, name128 name, size_t n, uint64_t items, const scratch *room)
 {
     entry *e = find(f, name);
@@ -255,10 +255,9 @@ static dis_status decode(const search *s, finder *f, const uint32_t *table, size
     return DIS_OK;
 }
 
-/* ---- counts in words ---- */
+/* ---- counts packed into words ---- */
 
-/* Words of counts that were seen, each where its hash says; one that finds its position taken is counted the usual
- * way. */
+/* Cache of packed counts, indexed by their hash; on a collision, the item is counted the usual way. */
 typedef struct {
     uint64_t word[1 << WORD_BITS];
     uint64_t items[1 << WORD_BITS];
@@ -354,7 +353,7 @@ static dis_status merge_one(finder *all, const entry *e, const dis__tally *tally
     return DIS_OK;
 }
 
-/* Adds the others to finders[0]. */
+/* Adds the other finders to finders[0]. */
 static dis_status merge(const search *s)
 {
     finder *all = &s->finders[0];
@@ -366,7 +365,7 @@ static dis_status merge(const search *s)
     return DIS_OK;
 }
 
-/* What a rank found, from another: entries, each with its tallies after it. */
+/* The patterns of another rank: entries, each followed by its tallies. */
 static dis_status merge_block(finder *all, const dis__comm_block *from)
 {
     for (size_t at = 0; at < from->n;) {
@@ -379,7 +378,7 @@ static dis_status merge_block(finder *all, const dis__comm_block *from)
     return DIS_OK;
 }
 
-/* finders[0] of all ranks together, on each. */
+/* finders[0] of all ranks, merged on each rank. */
 static dis_status merge_ranks(const dis__comm *comm, finder *own)
 {
     dis__comm_block mine = {0}, *from = NULL;

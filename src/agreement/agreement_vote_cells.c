@@ -1,5 +1,5 @@
-/* Cells of votes: see agreement_vote_cells.h. Patterns are sorted, so that of a code is found by bisection; callers
- * keep what they found in a table of codes. */
+/* Cells of votes: see agreement_vote_cells.h. Patterns are sorted, so the pattern of a code is found by bisection;
+ * callers cache the results in a table of codes. */
 #include "agreement/agreement_vote_cells.h"
 #include "core/memory/memory.h"
 
@@ -45,7 +45,7 @@ void dis__vote_cells_destroy(dis__vote_cells *c)
     *c = (dis__vote_cells){0};
 }
 
-/* -1, 0 or 1: the counts of a code before, like or after a pattern, in the order of dis__vote_patterns. */
+/* -1, 0 or 1: how the counts of a code compare with a pattern, in the order of dis__vote_patterns. */
 static int compare(const uint8_t *count, uint64_t votes, const dis__vote_pattern *x)
 {
     if (votes != x->votes) return votes < x->votes ? -1 : 1;

@@ -1,13 +1,13 @@
-/* Workers against the others, and votes grouped by worker.
+/* Workers compared with the others, and votes grouped by worker.
  *
- * agreement: the mean over a worker's votes, on items where somebody else voted, of the share of the others' votes for
- * the same class. alpha_without: Krippendorff's nominal alpha of what remains without the worker. With S = sum_k c_k
- * (c_k - 1) and r votes on an item, alpha is made of A = sum S / (r - 1), n = sum r and n_k; taking away one vote for a
- * class that c votes chose lowers S by 2 (c - 1) and r by 1, so no item has to be counted anew. Only when a single vote
- * remains the item leaves A and n altogether.
+ * agreement: the mean over a worker's votes, on items with votes of other workers, of the share of the others' votes
+ * for the same class. alpha_without: Krippendorff's nominal alpha of the votes without the worker. With S = sum_k c_k
+ * (c_k - 1) and r votes on an item, alpha is computed from A = sum S / (r - 1), n = sum r and n_k. Removing one vote
+ * for a class with c votes reduces S by 2 (c - 1) and r by 1, so no item has to be counted again. Only if a single vote
+ * remains, the item leaves A and n altogether.
  *
- * Votes are grouped by worker by counting; a worker's items come in rising order, so sums have a fixed order.
- * Cost: O(votes + workers + classes) with 12 bytes per vote and 16 per item. */
+ * Votes are grouped by worker with a counting sort; a worker's items are ascending, so sums have a fixed order. Cost:
+ * O(votes + workers + classes) with 12 bytes per vote and 16 per item. */
 #include "agreement/agreement_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -24,11 +24,11 @@ static inline uint32_t label_of(const dis_votes_view *votes, uint64_t v)
 
 /* ---- grouping ---- */
 
-/* Workers [first, first + n), whose votes are placed together. */
+/* Workers [first, first + n), whose votes are placed in one pass. */
 typedef struct {
     size_t first, n;
-    uint64_t *at;           /* (n) where the next vote of each goes, */
-    dis__worker_vote *cast; /* from here on */
+    uint64_t *at;           /* (n) the index of the next vote of each, */
+    dis__worker_vote *cast; /* relative to this */
 } worker_range;
 
 typedef struct {
@@ -61,7 +61,7 @@ static dis_status range_job(void *arg, size_t j, int thread)
     const uint64_t *first = g->by->first + g->range[j];
     worker_range r = {.first = g->range[j], .n = g->range[j + 1] - g->range[j], .cast = g->by->cast + first[0]};
     const size_t n = (size_t)(first[r.n] - first[0]);
-    const bool apart = g->n_ranges > 1 && r.n > 1; /* votes of one worker come in their order */
+    const bool apart = g->n_ranges > 1 && r.n > 1; /* keeps the order of a worker's votes */
     uint32_t *count = NULL;
     dis_status status = dis__alloc_zeroed(&count, g->votes->n_classes, sizeof *count);
     if (status == DIS_OK) status = dis__alloc_array(&r.at, r.n, sizeof *r.at);
@@ -77,8 +77,8 @@ static dis_status range_job(void *arg, size_t j, int thread)
     return status;
 }
 
-/* Votes go all over their array, which may be in a file; with a limit of memory, those of as many workers at a time as
- * an eighth of it takes go to memory first, each time in a pass over all votes. */
+/* The writes are spread over the whole array, which may be in a file. With a memory limit, the votes of as many workers
+ * as fit into an eighth of it are collected in memory first, each time in a pass over all votes. */
 static dis_status cut_workers(const dis_context *ctx, grouping *g)
 {
     enum { PART = 8 };
@@ -127,7 +127,7 @@ void dis__worker_votes_destroy(dis__worker_votes *by)
 
 /* ---- items ---- */
 
-/* All that a worker's vote needs to know of its item, in one position: items come from all over memory. */
+/* Everything that a worker's vote needs of its item, in one struct: the items are accessed at random. */
 typedef struct {
     double pairs; /* S */
     uint32_t votes;
@@ -168,7 +168,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
 
 typedef struct {
     uint32_t *mine;    /* (n_classes) zeros: the worker's votes on the current item */
-    double *removed;   /* (n_classes) zeros: what n_k loses */
+    double *removed;   /* (n_classes) zeros: the reduction of n_k */
     uint32_t *touched; /* (n_classes) classes with taken > 0 */
     size_t n_touched;
 } worker_room;
@@ -180,7 +180,7 @@ static void add_removed(worker_room *room, uint32_t class, double votes)
 }
 
 typedef struct {
-    double agreed, a, n; /* a, n: what A and n lose */
+    double agreed, a, n; /* a, n: the reductions of A and n */
     uint64_t compared;
 } worker_sums;
 
@@ -204,7 +204,7 @@ static void sum_item(const worker_work *w, uint32_t me, const dis__worker_vote *
     sums->a += item->pairs / (double)(r - 1) - (others >= 2 ? s / (double)(others - 1) : 0);
     sums->n += (double)n;
     if (others != 1) return;
-    sums->n += 1; /* the one that remains has nothing to be compared with */
+    sums->n += 1; /* the remaining vote has nothing to be compared with */
     uint64_t left = w->votes->start[cast->item];
     while (w->votes->worker[left] == me) left++;
     add_removed(room, label_of(w->votes, left), 1);

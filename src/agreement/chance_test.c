@@ -1,7 +1,7 @@
 /* Whether votes on one item agree more than chance, at any class balance.
  *
- * Null hypothesis: the labels of each annotator are dealt to the items of this annotator at random, so label rates stay
- * those of the annotator (r_a, class by class). With X_a the one-hot label of annotator a on an item, the statistic is
+ * Null hypothesis: the labels of each annotator are randomly permuted over this annotator's items, so the annotator's
+ * label rates r_a stay fixed. With X_a the one-hot label of annotator a on an item, the statistic is
  *
  *     T = sum over items, over pairs of votes a < b of (X_a - r_a) . (X_b - r_b)
  *
@@ -10,14 +10,14 @@
  *     var T = sum over pairs of <C_a, C_b>,     third cumulant = sum over pairs of E[d^3] + 6 sum over triples of
  *                                                                tr(C_a C_b C_c)
  *
- * (terms between items are smaller by a factor of the votes per annotator and left out; the third cumulant is computed
- * from the rates of all votes). Rare classes make T skewed, so p is a tail of the gamma law with these three moments
- * (Pearson's type III), not of the normal one. Annotators with fewer than FEW_VOTES votes have no rates of their own:
- * they share those of all such annotators. So do all votes where the annotators are not known.
+ * (terms between items are smaller by a factor of the votes per annotator and are ignored; the third cumulant is
+ * computed from the rates of all votes). Rare classes make T skewed, so p is a tail probability of the gamma
+ * distribution with these three moments (Pearson's type III), not of the normal distribution. Annotators with fewer
+ * than FEW_VOTES votes share the rates of all such annotators. So do all votes if the annotators are unknown.
  *
  * The coefficient is T / sum over pairs of sqrt(tr C_a tr C_b): 1 if pairs always agree, 0 by chance. Votes are noise
- * if p is at least LEVEL and the upper end of the coefficient's 95 % interval, for other items, is below LITTLE; if it
- * is not, there are too few votes to tell. bench/truth/noise.py measures level and power.
+ * if p is at least LEVEL and the upper end of the coefficient's 95 % interval, for new items, is below LITTLE.
+ * Otherwise there are too few votes to decide. bench/truth/noise.py measures level and power.
  *
  * Cost: O(K) per vote, and per item the smaller of O(n K^2) and O(n^2 K) for the variance; O(n K) with more than
  * MATRIX_CLASSES classes. */
@@ -45,7 +45,7 @@ enum {
 #define Z_95   1.959963984540054
 #define NORMAL .01 /* skewness below which T counts as normal */
 
-/* A group of votes with common rates: an annotator, or all that have few votes. */
+/* A group of votes with common rates: an annotator, or all annotators with few votes. */
 typedef struct {
     double square; /* sum of r^2 */
     double norm;   /* <C, C> */
@@ -53,8 +53,8 @@ typedef struct {
 } rates_of;
 
 typedef struct {
-    double t, variance, scale; /* T, its variance, what T is at full agreement */
-    double pairs, triples;     /* numbers, ordered triples */
+    double t, variance, scale; /* T, its variance, its value at full agreement */
+    double pairs, triples;     /* values, ordered triples */
     double few;                /* pairs of votes that share rates */
     double items, t2, ts, s2;  /* items, and sums over them of T^2, T times scale, scale^2 */
 } sums_of;
@@ -65,7 +65,7 @@ typedef struct {
     dis__votes_part part;
     size_t n_groups;
     uint32_t *group; /* (n_workers) */
-    double *rate;    /* (n_groups, K); the last group is that of few votes */
+    double *rate;    /* (n_groups, K); the last group has the annotators with few votes */
     double *n_votes; /* (n_groups) */
     rates_of *of;    /* (n_groups) */
     double *overall; /* (K): rates of all votes */
@@ -85,7 +85,7 @@ static dis_status make_groups(work *w)
     const dis_status status = dis__comm_sum_counts(dis__context_comm(w->ctx), count, v->n_workers);
     size_t n = 0;
     for (size_t k = 0; k < v->n_workers; k++) n += count[k] >= FEW_VOTES;
-    const bool alike = n >= MAX_TABLE / v->n_classes; /* a table of rates that large: everyone shares them */
+    const bool alike = n >= MAX_TABLE / v->n_classes; /* the table of rates would be too large: all share one group */
     n = 0;
     for (size_t k = 0; k < v->n_workers; k++)
         w->group[k] = !alike && count[k] >= FEW_VOTES ? (uint32_t)n++ : UINT32_MAX;
@@ -96,7 +96,7 @@ static dis_status make_groups(work *w)
     return status;
 }
 
-/* Whole numbers, so that sums over ranks are exact. */
+/* Integers, so that sums over ranks are exact. */
 static void add_counts(work *w)
 {
     const dis_votes_view *v = &w->v;
@@ -189,7 +189,7 @@ static double variance_by_pairs(const work *w, uint64_t first, uint64_t end)
     return sum;
 }
 
-/* The same with the squares of r . s replaced by the square of their mean, which is next to nothing with many classes:
+/* The same with the squares of r . s replaced by the square of their mean, a negligible difference with many classes:
  * O(n K). sums (2 K) scratch. */
 static double variance_by_sums(const work *w, uint64_t first, uint64_t end, double *sums)
 {
@@ -258,7 +258,7 @@ static void add_item(const work *w, size_t i, double *scratch, sums_of *out)
     out->variance += item_variance(w, first, end, scratch + K);
 }
 
-/* Votes of no one known: all share the rates. */
+/* Votes of unknown annotators: all share the rates. */
 static void add_counted_item(const work *w, size_t i, sums_of *out)
 {
     const size_t K = w->v.n_classes;
@@ -344,7 +344,7 @@ static double upper_tail(double z, double skew)
     return at > 0 ? dis__chi_square_tail(2 * at, 2 * shape) : 1;
 }
 
-/* Upper end of the coefficient's 95 % interval: items differ by chance, and by what their votes say of them. */
+/* Upper end of the coefficient's 95 % interval; its variance is that between items, by chance and by their votes. */
 static double upper_end(const sums_of *s, double coefficient)
 {
     const double apart = s->t2 - 2 * coefficient * s->ts + coefficient * coefficient * s->s2;
@@ -357,7 +357,9 @@ static void judge(const work *w, sums_of s, dis_chance_test *out)
     const double few = w->n_votes[last], alike = w->of[last].spread * w->of[last].spread;
     *out = (dis_chance_test){.verdict = DIS_CHANCE_UNKNOWN, .p = 1, .n_pairs = s.pairs};
     if (!(s.variance > 0 && s.scale > 0)) return;
-    if (few > 1) s.t += s.few * alike / (few - 1); /* without replacement, votes of one group repel each other */
+    if (few > 1)
+        s.t += s.few * alike / (few - 1); /* without replacement, votes of one group are negatively
+                                                    * correlated */
     const double error = sqrt(s.variance);
     out->z = s.t / error;
     out->p = upper_tail(out->z, skewness(w, &s));
@@ -369,7 +371,7 @@ static void judge(const work *w, sums_of s, dis_chance_test *out)
         out->verdict = DIS_CHANCE_NOISE;
 }
 
-/* Distributions for votes have no labels that could be permuted. */
+/* Votes that are distributions have no labels to permute. */
 static dis_status check_integers(const work *w, bool *is_integer)
 {
     uint64_t broken = 0;

@@ -1,11 +1,11 @@
-/* Agreement of groups: figures, intervals, permutation tests over workers.
+/* Agreement of groups: values, intervals, permutation tests over workers.
  *
- * A test asks whether groups matter to a figure: the groups are dealt out to the workers anew, each keeping its number
- * of workers, and the p-value is twice the smaller share of dealings in which the figure is at least as low, or as high
- * (one more on both sides of the share, so that it is never 0). p-values of one kind are corrected together for false
- * discoveries (Benjamini and Hochberg 1995).
+ * A test asks whether groups matter to a value. The groups are randomly reassigned to the workers, each group keeping
+ * its size. The p-value is twice the smaller share of permutations in which the value is at least as low, or as high
+ * (adding one to both sides of the share, so that it is never 0). p-values of one kind are corrected together for the
+ * false discovery rate (Benjamini and Hochberg 1995).
  *
- * Intervals hold for other items and other annotators of the same groups: the bootstrap over items joined with a
+ * Intervals hold for new items and new annotators of the same groups: the bootstrap over items, combined with a
  * jackknife over the annotators of each group (stats/crossed.h).
  *
  * Cost: (1 + resamples + permutations) passes over the votes, and that of group_jackknife.c. */
@@ -49,7 +49,7 @@ void dis_group_agreement_destroy(dis_group_agreement *a)
     dis__free(a);
 }
 
-/* What all passes share. */
+/* State shared by all passes. */
 typedef struct {
     dis_context *ctx;
     const dis_votes_view *votes;
@@ -79,7 +79,7 @@ static void work_free(work *w)
     dis__group_jackknife_destroy(&w->left_out);
 }
 
-/* Mean ranks of the classes among all votes of people in groups: Krippendorff's ordinal distance. */
+/* Mean ranks of the classes among all votes of annotators in groups: Krippendorff's ordinal distance. */
 static dis_status rank_classes(work *w)
 {
     const dis_votes_view *v = w->votes;
@@ -156,15 +156,14 @@ static dis_status pass_all(work *w)
     const size_t jobs = (w->o->permutations + PERMUTATIONS_PER_JOB - 1) / PERMUTATIONS_PER_JOB;
     if (jobs) DIS_TRY(dis__run_rank_jobs(w->ctx, jobs, permute_job, w, &rows, 1));
     if (w->o->resamples && w->o->interval_scope == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out(w));
-    dis__group_sums_compute(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
+    dis__group_sums_compute(&w->sums[0], w->groups->group, NULL); /* last: the counts are needed */
     dis__group_sums_compute_values(&w->sums[0], w->value);
     return DIS_OK;
 }
 
 /* ---- results ---- */
 
-/* For other items and other annotators of the groups. Values above -1 are at most 1; others lie between
- * min and -min. */
+/* For new items and new annotators of the groups. Values above -1 are at most 1; others are between min and -min. */
 static void crossed_interval(const work *w, size_t at, double min, dis_metric *m)
 {
     const bool of_groups = at == dis__group_difference_value_index(&w->sums[0]); /* n counts these, not items */

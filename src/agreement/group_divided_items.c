@@ -1,8 +1,8 @@
-/* Which items divide which groups: Fisher's exact test between the votes of two groups on an item, for all items and
- * pairs of groups with enough votes, corrected together for false discoveries.
+/* Finds items that divide groups: Fisher's exact test between the votes of two groups on an item, for all items and
+ * pairs of groups with enough votes, corrected together for the false discovery rate.
  *
- * Items are looked at twice, to count the rows and to fill them: their number is known before the tests begin, which
- * then run on all threads. Cost: O(votes x groups), a test per row, a sort. */
+ * Two passes over the items count the rows and fill them, since their number must be known before the tests run on all
+ * threads. Cost: O(votes x groups), a test per row, a sort. */
 #include "agreement/group_sums.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -28,7 +28,7 @@ static void count_sides(const work *w, size_t i, uint32_t side[DIS_MAX_GROUPS])
     }
 }
 
-/* Rows into w->row, or only their number when that is NULL. */
+/* Writes the rows to w->row, or only counts them if that is NULL. */
 static size_t list_rows(const work *w)
 {
     uint32_t side[DIS_MAX_GROUPS];

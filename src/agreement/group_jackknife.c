@@ -1,8 +1,8 @@
 /* Agreement of groups without one annotator, and without one vote.
  *
- * Items on which the annotator voted are taken away from the sums and added without that annotator's votes. Annotators
- * are those of a group that exists without them: the variances of the groups add up. Votes of one group for one class
- * of an item change everything alike, so one of them is left out and counts for all.
+ * Items on which the annotator voted are subtracted from the sums and added again without that annotator's votes. Only
+ * annotators whose group has other members are left out; the variances of the groups add up. Votes of one group for one
+ * class of an item have the same effect, so one of them is left out and counts for all.
  *
  * Cost: O(sum over items of the squared number of votes), and a copy of the sums per annotator and per group and class
  * of an item. */
@@ -22,7 +22,7 @@ typedef struct {
     dis__worker_votes by;
     dis__group_sums all, *sums; /* of all votes; (threads) */
     size_t n_groups, n_values, max_jobs, n_jobs;
-    int32_t *without;             /* (threads, n_workers) groups, -1 for who is left out */
+    int32_t *without;             /* (threads, n_workers) groups, -1: the annotator left out */
     double *rest;                 /* (threads, n_values) */
     uint32_t *times;              /* (threads, n_groups, n_classes) votes of the current item */
     uint32_t *seen;               /* (threads, n_workers) the last item that the annotator voted on, + 1 */
@@ -129,7 +129,7 @@ static dis_status vote_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- annotators and votes ---- */
 
 static dis_status prepare(dis_context *ctx, leaving *l, dis__group_jackknife *out)
 {

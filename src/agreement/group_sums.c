@@ -9,8 +9,8 @@
  *
  *   D_o = sum_i (R + S) mean_{x in X, y in Y} d / sum_i (R + S),  D_e = sum_kl n^X_k n^Y_l d_kl / (n^X n^Y)
  *
- * d is [k != l], or for ordered classes the square of the difference of ranks, which all come from the same votes so
- * that groups are measured with one rule. Both are then sums of moments, or of counts per class.
+ * d is [k != l], or for ordered classes the square of the difference of ranks, computed from all votes, so that all
+ * groups share one scale. Both are computed from moments, or from counts per class.
  *
  * Cost: O(votes + items x groups present^2 x classes present). */
 #include "agreement/group_sums.h"
@@ -96,7 +96,7 @@ static void restart(dis__group_sums *s)
 typedef struct {
     double n, sum, square;
     const double *count; /* (n_classes) */
-    const double *minus; /* of a group within `count` that does not belong to it; NULL: none */
+    const double *minus; /* a group contained in `count` that does not belong to the side; NULL: none */
 } present;
 
 static double votes_for(const present *p, uint32_t k)
@@ -144,7 +144,7 @@ static void add_between(const dis__group_sums *s, size_t n_classes, const presen
     add_side(s, n_classes, y, times, &to->y);
 }
 
-/* The votes of an item into the counts; returns how many classes occur. */
+/* Adds the votes of an item to the counts; returns the number of classes with votes. */
 static size_t count_item(dis__group_sums *s, size_t i, const int32_t *group, present *sides, present *all)
 {
     const dis_votes_view *v = s->votes;
@@ -219,7 +219,7 @@ void dis__group_sums_copy(const dis__group_sums *from, dis__group_sums *to)
 
 /* ---- values ---- */
 
-/* 1 when nothing is expected to differ: all labels are the same. */
+/* 1 if no disagreement is expected: all labels are the same. */
 static double beyond(double observed, double expected)
 {
     return expected > 0 ? 1 - observed / expected : 1;

@@ -19,7 +19,7 @@ typedef struct {
 /* Two sides that are compared; within a group both are that group. */
 typedef struct {
     dis__group_side x, y;
-    double weight, apart;    /* sum of weights; of weights times disagreement */
+    double weight, apart;    /* sum of weights, sum of weights times disagreement */
     double items, agreement; /* sum of shares of agreeing pairs */
 } dis__group_relation;
 
@@ -33,37 +33,37 @@ typedef struct {
     size_t n_groups, n_pairs, n_values;
     dis__group_relation *within, *others, *pair; /* (n_groups), (n_groups), (n_pairs) */
     double *margins;
-    double *count;   /* (n_groups + 1, n_classes) of the current item; the last row: of all groups */
-    uint32_t *class; /* (n_classes) that occur in it */
+    double *count;   /* (n_groups + 1, n_classes) of the current item; the last row: all groups */
+    uint32_t *class; /* (n_classes) classes with votes on it */
     bool *seen;      /* (n_classes) */
 } dis__group_sums;
 
-/* The position of the first value of a pair, of group 0 of it, and of the mean of within - across. */
-size_t dis__group_pair_index(size_t n_groups, size_t a, size_t b); /* a < b: its number among pairs */
+/* The index of the first value of a pair, of its group 0, and of the mean of within - across. */
+size_t dis__group_pair_index(size_t n_groups, size_t a, size_t b); /* a < b: the index of the pair */
 size_t dis__group_pair_value_index(const dis__group_sums *s, size_t pair);
 size_t dis__group_difference_value_index(const dis__group_sums *s);
 
 dis_status dis__group_sums_create(const dis_votes_view *votes, const double *rank, size_t n_groups, dis__group_sums *s);
 void dis__group_sums_destroy(dis__group_sums *s);
-/* Starts over and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL:
- * once. */
+/* Resets the sums and adds all items. group: (n_workers), -1: none. times: (n_items) the weight of each item; NULL:
+ * 1. */
 void dis__group_sums_compute(dis__group_sums *s, const int32_t *group, const uint8_t *times);
-/* Adds item i so many times; below 0: takes it away. */
+/* Adds item i `times` times; a negative number subtracts it. */
 void dis__group_sums_add_item(dis__group_sums *s, size_t i, const int32_t *group, double times);
 void dis__group_sums_copy(const dis__group_sums *from, dis__group_sums *to);
 void dis__group_sums_compute_values(const dis__group_sums *s, double *values);
 
 /* group_jackknife.c: variances of the values (n_values each). */
 typedef struct {
-    double *annotators, *df; /* of a jackknife over annotators, drawn group by group; its degrees of freedom */
+    double *annotators, *df; /* jackknife variances over the annotators of each group, summed; degrees of freedom */
     double *votes;           /* of a jackknife over votes */
 } dis__group_jackknife;
-/* sums: (threads); their contents are lost. value: of all votes. */
+/* sums: (threads); their contents are overwritten. value: of all votes. */
 dis_status dis__group_jackknife_run(dis_context *ctx, dis__group_sums *sums, const int32_t *group, const double *value,
                                     dis__group_jackknife *out);
 void dis__group_jackknife_destroy(dis__group_jackknife *out);
 
-/* group_divided_items.c: what divides which groups, sorted; dis__free()d by the caller. */
+/* group_divided_items.c: items that divide pairs of groups, sorted; the caller frees it with dis__free(). */
 dis_status dis__group_find_divided_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *group,
                                          size_t n_groups, size_t min_side, dis_group_item **out, size_t *n);
 

@@ -1,7 +1,7 @@
-/* The labels of an item as one short number: eight are loaded at once, and the bits that matter of each byte pushed
- * together, by one instruction where that is fast (all CPUs with AVX-512), else by three shifts that halve the
- * gaps. Labels of the next items that were loaded along are cut off behind. A few cycles per item. Counts become bytes,
- * so that the counts of an item are one word. */
+/* Packs the labels of an item into one short integer. Eight labels are loaded at once and the relevant bits of each
+ * byte are compacted, by one instruction where it is fast (all CPUs with AVX-512), otherwise by three shifts that halve
+ * the gaps. Labels of following items that were loaded too are masked off. A few cycles per item. Counts are packed
+ * into bytes, so the counts of an item are one word. */
 #include "agreement/item_codes.h"
 #include <string.h>
 
@@ -50,7 +50,7 @@ int DIS_KERNEL(dis__counts_to_bytes)(const double *count, size_t n, uint8_t *out
         reals c;
         memcpy(&c, count + i, sizeof c);
         const longs small = c < 256;
-        c = (reals)((longs)c & small); /* what is too large would not fit an int */
+        c = (reals)((longs)c & small); /* larger values would not fit an int */
         const ints x = __builtin_convertvector(c, ints);
         wrong |= ~small | (__builtin_convertvector(x, reals) != c);
         const bytes b = __builtin_convertvector(x, bytes);

@@ -1,8 +1,8 @@
-/* Patterns of answers: items with the same known label and the same prediction of every seed are told together.
+/* Patterns of answers: items with the same gold label and the same prediction of every seed share a pattern.
  *
- * One pass for each array of labels: the number of an item's pattern so far and its next label are the key of a hash
- * table that numbers the patterns anew, in order of first appearance. O(items x seeds). The keys are small numbers of
- * our own making, so a fixed hash does. */
+ * One pass for each array of labels: an item's pattern so far and its next label form the key of a hash table, which
+ * renumbers the patterns in order of first appearance. O(items x seeds). The keys are small internal integers, so a
+ * fixed hash suffices. */
 #include "compare/compare_internal.h"
 #include "core/memory/memory.h"
 
@@ -23,7 +23,7 @@ static uint32_t number_of(numbering *t, uint64_t key, size_t *n)
     return t->value[at];
 }
 
-/* Tells patterns apart by one more array of labels. Returns how many there are. */
+/* Refines the patterns by one more array of labels. Returns their number. */
 static size_t refine(numbering *t, const dis_comparison_input *in, const int32_t *label, uint32_t *pattern)
 {
     size_t n = 0, j = 0;
@@ -36,8 +36,8 @@ static size_t refine(numbering *t, const dis_comparison_input *in, const int32_t
     return n;
 }
 
-/* Seeds pooled: all items with the first pair of seeds, then with the second, and so on; a key holds the three
- * labels. */
+/* Pooled seeds: all items with the first pair of seeds, followed by all with the second, and so on; a key holds the
+ * three labels. */
 static size_t pool(numbering *t, const dis_comparison_input *in, uint32_t *pattern)
 {
     size_t n = 0, j = 0;
@@ -63,7 +63,7 @@ static void number_all(const dis_comparison_input *in, bool pool_seeds, numberin
     for (size_t s = 0; s < in->n_b; s++) p->n_patterns = refine(t, in, in->b[s], p->pattern);
 }
 
-/* Counts, and what the items of each pattern have in common. */
+/* Counts, and the labels that the items of each pattern share. */
 static void describe(const dis_comparison_input *in, bool pool_seeds, dis__answer_patterns *p)
 {
     for (size_t j = 0, s = 0; j < p->n; s++)
@@ -79,7 +79,7 @@ static void describe(const dis_comparison_input *in, bool pool_seeds, dis__answe
         }
 }
 
-/* No more than there are answers, or ways to answer. */
+/* At most the number of answers, and of possible answers. */
 static size_t max_patterns(const dis__answer_patterns *p)
 {
     size_t ways = 1;

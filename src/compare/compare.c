@@ -1,5 +1,5 @@
-/* Two sides compared: checks, pairs of seeds, McNemar's tests; the bootstrap (paired_bootstrap.c) and the four cells
- * (correctness_cells.c) have files of their own. */
+/* Compares two sides: checks, pairs of seeds, McNemar's tests. The bootstrap (paired_bootstrap.c) and the four cells
+ * (correctness_cells.c) have their own files. */
 #include "dissent/compare.h"
 #include "dissent/votes.h"
 #include "stats/significance.h"
@@ -95,7 +95,7 @@ static dis_status bootstrap(dis_context *ctx, const dis_comparison_input *in, co
     return status;
 }
 
-/* Pooled seeds have no figures of their own: their deviations are measured apart. */
+/* Pooled seeds have no values per seed: their deviations are computed separately. */
 static dis_status deviations(dis_context *ctx, const dis_comparison_input *in, dis_comparison *out)
 {
     const dis_comparison_options apart = {.size = sizeof apart, .fraction = 1};
@@ -142,7 +142,7 @@ static dis_status run(dis_context *ctx, const dis_comparison_input *in, const di
     return status;
 }
 
-/* With the true labels from votes. */
+/* With the gold labels from votes. */
 static dis_status run_with_votes(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
                                  dis_comparison *c)
 {

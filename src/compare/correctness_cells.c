@@ -1,12 +1,12 @@
-/* On which items do two models differ? Soft labels of people in the cells both right, both wrong, only A right, only B
- * right (Fornaciari et al. 2021, table 3).
+/* On which items do two models differ? Soft labels of annotators in four cells: both correct, both wrong, only A
+ * correct, only B correct (Fornaciari et al. 2021, table 3).
  *
- * Each item has three numbers: the excess kurtosis of its soft label's K probabilities (high: one class stands out),
+ * Each item has three statistics: the excess kurtosis of its soft label's K probabilities (high: one class stands out),
  * its entropy and its largest probability. A cell has their means, over (item, pair of seeds); the two mixed cells are
- * held against each other by a Mann-Whitney test. The numbers are rounded to 10 decimals before they are ranked, so
- * that the same shares on other classes tie as they should and are not distinguished by the last bit.
+ * compared by a Mann-Whitney test. Values are rounded to 10 decimals before they are ranked, so that equal shares on
+ * different classes tie and rounding errors do not separate them.
  *
- * The kurtosis of two numbers is always -2 and of three always -1.5: for K = 2 it is undefined here, for K = 3 a
+ * The kurtosis of two values is always -2 and of three always -1.5: for K = 2 it is undefined here, for K = 3 a
  * constant without a test. A uniform soft label has none. */
 #include "compare/compare_internal.h"
 #include "dissent/labels.h"
@@ -58,8 +58,8 @@ static double rounded(double x)
     return nearbyint(x * 1e10) / 1e10;
 }
 
-/* Sums and mixed cells of one statistic; value (n_items), NaN: none. mixed[0] and mixed[1] get what only A and only B
- * have right. */
+/* Sums and mixed cells of one statistic; value (n_items), NaN: none. mixed[0] and mixed[1] receive the items that only
+ * A and only B answered correctly. */
 static void sum_cells(const dis_comparison_input *in, const size_t (*pairs)[2], size_t n_pairs, const double *value,
                       double *mixed[2], size_t n_mixed[2], dis_cell_statistic *out)
 {

@@ -2,12 +2,12 @@
  *
  * A resample draws items with replacement, the same for all seeds of both sides, and gives a difference d*. Resamples
  * scatter around the observed difference d as d would around the true one, so under "no difference" a d* beyond 2 d is
- * as rare as d itself: p = share of d* > 2 d (< 2 d when B is ahead). Several seeds: a side's figure is the mean over
- * its seeds, so p speaks of these seeds on other items. With seeds pooled, (item, pair of seeds) are drawn instead, as
- * though they were independent.
+ * as rare as d itself: p = share of d* > 2 d (< 2 d when B is ahead). Several seeds: a side's value is the mean over
+ * its seeds, so p is about these seeds on new items. With pooled seeds, (item, pair of seeds) are drawn instead, as if
+ * they were independent.
  *
- * A tally holds, for each series (seed) and class, how often it was answered and how often rightly, in the two halves
- * of one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
+ * A tally holds, for each series (seed) and class, the number of answers and of correct answers, in the two halves of
+ * one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
  * scikit-learn has it. Differences in accuracy are compared as integers. Cost per resample: O(patterns x seeds +
  * classes x seeds) and the draw. */
 #include "compare/compare_internal.h"
@@ -18,7 +18,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* From this many items per pattern on, counts of patterns are drawn as such. */
+/* From this many items per pattern on, pattern counts are drawn directly. */
 enum { ITEMS_A_PATTERN = 32 };
 
 enum {
@@ -32,8 +32,8 @@ typedef struct {
     const dis__answer_patterns *p;
     double n_draws;
     size_t counts_stride;
-    uint64_t *counts; /* a thread: (n_series, n_classes) answers, then (n_classes) gold */
-    uint64_t *drawn;  /* a thread: (n_patterns); NULL when counts of patterns are drawn */
+    uint64_t *counts; /* per thread: (n_series, n_classes) answers, followed by (n_classes) gold */
+    uint64_t *drawn;  /* per thread: (n_patterns); NULL if pattern counts are drawn directly */
 } bootstrap_work;
 
 static double macro_f1(const uint64_t *answers, const uint64_t *gold, size_t n_classes)
@@ -49,7 +49,7 @@ static double macro_f1(const uint64_t *answers, const uint64_t *gold, size_t n_c
     return sum / (double)n;
 }
 
-/* Fills a tally from how often each pattern came. */
+/* Fills a tally from the pattern counts. */
 static void count(const dis__answer_patterns *p, const uint64_t *drawn, uint64_t *counts)
 {
     uint64_t *gold = counts + p->n_series * p->n_classes;
@@ -63,7 +63,7 @@ static void count(const dis__answer_patterns *p, const uint64_t *drawn, uint64_t
     }
 }
 
-/* Figures of one series. */
+/* Metrics of one series. */
 static void measure_series(const dis__answer_patterns *p, const uint64_t *counts, size_t s, uint64_t *right, double *f1)
 {
     const uint64_t *answers = counts + s * p->n_classes;
@@ -119,8 +119,8 @@ static dis_status measure_items(void *arg, const uint8_t *times, size_t resample
 
 /* ---- on a device ---- */
 
-/* Of each series its answers, right and wrong ones, are bins of the drawn items, of gold its classes: integers, so
- * that the tallies are those of the CPU. series n_series: gold. */
+/* The answers of each series, correct and wrong, are bins of the drawn items; so are the classes of gold. All are
+ * integers, so the tallies equal those of the CPU. series n_series: gold. */
 static void fill_bins(const dis__answer_patterns *p, size_t series, uint8_t *bin)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -170,7 +170,7 @@ end:
     return status;
 }
 
-/* Counts of all items; on a device where there is one and bins have room for the classes. */
+/* Counts of all items; on a device if one is used and its bins have room for the classes. */
 static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap_work *w, double *values)
 {
     const size_t threads = (size_t)dis_context_n_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
@@ -183,9 +183,9 @@ static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap
 
 /* ---- from resamples to p-values ---- */
 
-/* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th number) by their position to what was
- * observed. Differences times `scale` and `observed` are on one scale; both are integers for accuracy, exact below
- * 2^53. */
+/* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th value) by their position relative to the
+ * observed one. Differences times `scale` and `observed` have the same scale; both are integers for accuracy, exact
+ * below 2^53. */
 static void count_beyond(const double *difference, size_t n_resamples, double scale, double observed,
                          dis_significance *out)
 {
@@ -225,7 +225,7 @@ static void set_results(const dis__answer_patterns *p, const double *values, siz
     }
 }
 
-/* The same for other items and other annotators. */
+/* The same for new items and new annotators. */
 static void set_crossed_results(const dis__answer_patterns *p, const double *values, size_t n_resamples,
                                 dis__crossed_variances *crossed, dis_comparison *out)
 {
@@ -248,7 +248,7 @@ static void set_crossed_results(const dis__answer_patterns *p, const double *val
     }
 }
 
-/* ---- what was observed ---- */
+/* ---- observed values ---- */
 
 static double deviation(double sum, double squares, size_t n)
 {

@@ -1,12 +1,12 @@
 /* Distances between views (Wright and Augenstein 2022, figure 4 and section 5.4).
  *
  * JSD(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2 in nats, so the entropies of the rows of each view are computed once
- * and a pair costs one logarithm per probability. Equal rows give exactly 0. Each item is one row of columns of numbers
- * (one per pair, three per view, five for the correlation over items); means of columns are the figures, and columns
- * that are resampled together give the intervals (stats/bootstrap.h). Pairs are done a few at a time, so their columns
- * need little room.
+ * and a pair costs one logarithm per probability. Equal rows give exactly 0. Each item is one row of columns (one per
+ * pair, three per view, five for the correlation over items). The results are means of columns, and columns that are
+ * resampled together give the intervals (stats/bootstrap.h). Pairs are processed in small batches, so their columns
+ * need little memory.
  *
- * Correlation over items: of all (item, view), by sums of products of numbers with their means taken off. An item is
+ * Correlation over items: of all (item, view), by sums of products of centred values. An item is
  * resampled with all its views. Cost: O(views^2 x items x classes) logarithms, O(views^2 x items) per resample. */
 #include "dissent/views.h"
 #include "tool/arrays.h"
@@ -22,9 +22,9 @@
 
 enum {
     TOGETHER = 16,  /* columns that are filled and resampled together */
-    NUMBERS = 4096, /* whose logarithms are taken at once */
+    NUMBERS = 4096, /* logarithms computed in one batch */
     PRODUCTS = 5,   /* columns of the correlation: x, y, xx, yy, xy */
-    ENTROPY = 0,    /* columns a view has, in this order */
+    ENTROPY = 0,    /* columns per view, in this order */
     TO_OTHERS = 1,
     TO_CENTROID = 2,
     A_VIEW = 3,
@@ -47,15 +47,15 @@ typedef struct {
     double *centroid_entropy; /* (n_items) */
     double *pair;             /* (TOGETHER, n_items) */
     double *sums, *sorted;    /* (n_resamples, TOGETHER), (n_resamples) */
-    double *means;            /* (n_resamples, 2, n_views): to others, to the centroid */
-    double *scratch;          /* a thread: (2 NUMBERS or more) */
+    double *means;            /* (n_resamples, 2, n_views): to the other views, to the centroid */
+    double *scratch;          /* per thread: (2 NUMBERS or more) */
     size_t scratch_size, n_jobs;
     dis__special_functions f;
 } measuring;
 
 /* ---- columns ---- */
 
-/* Entropies of rows first .. last - 1 of the mean of two tables, which may be one and the same. */
+/* Entropies of rows first .. last - 1 of the mean of two tables, which may be the same. */
 static void entropies(const measuring *w, const double *p, const double *q, size_t first, size_t last, double *scratch,
                       double *out)
 {
@@ -103,7 +103,7 @@ static dis_status view_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* Some pairs of views, counted row by row through the upper half of the matrix. */
+/* A batch of pairs of views, numbered row by row through the upper half of the matrix. */
 typedef struct {
     const measuring *w;
     size_t n, a[TOGETHER], b[TOGETHER];
@@ -129,7 +129,7 @@ static dis_status pair_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* ---- from columns to figures ---- */
+/* ---- from columns to results ---- */
 
 static double mean_of(const double *x, size_t n)
 {
@@ -138,7 +138,7 @@ static double mean_of(const double *x, size_t n)
     return sum / (double)n;
 }
 
-/* Means of n columns (n <= TOGETHER) and their intervals; means (n_resamples, every stride-th) keeps those of the
+/* Means of n columns (n <= TOGETHER) and their intervals; means (n_resamples, every stride-th) receives those of the
  * resamples, if not NULL. */
 static dis_status mean_columns(const measuring *w, const double *const *columns, size_t n, double *means, size_t stride,
                                dis_metric *const *out)
@@ -202,8 +202,7 @@ static dis_status measure_views(const measuring *w, size_t which, double *means,
 
 /* ---- correlations ---- */
 
-/* Pearson's r of n points from sums of x, y, xx, yy, xy with the means of all points taken off; NaN when either does
- * not vary. */
+/* Pearson's r of n points from centred sums of x, y, xx, yy, xy; NaN if either does not vary. */
 static double correlation(const double *sums, double n)
 {
     return dis__correlation(sums[4] - sums[0] * sums[1] / n, sums[2] - sums[0] * sums[0] / n,
@@ -240,7 +239,7 @@ static dis_status hub_over_items(const measuring *w, dis_metric *out)
     return DIS_OK;
 }
 
-/* Of the n views' mean distances to the others and to the centroid. */
+/* Of the mean distances of n views to the others and to the centroid. */
 static double correlate_means(const double *others, const double *centroid, size_t n)
 {
     double sums[PRODUCTS] = {0};
@@ -270,7 +269,7 @@ static void hub_over_views(const measuring *w, const dis_views_distances_view *v
     out->has_interval = dis__bootstrap_interval(w->sorted, w->b.n_resamples, &out->ci_low, &out->ci_high);
 }
 
-/* ---- all of it ---- */
+/* ---- entry point ---- */
 
 static dis_status check(const dis_views *v, const dis_views_distances_options *o)
 {

@@ -1,17 +1,17 @@
-/* A reference made of votes: the class with most votes of each item, and how the figures of both sides would vary with
- * other annotators.
+/* A reference computed from votes: the class with most votes of each item, and how the metrics of both sides would vary
+ * with other annotators.
  *
- * Annotators are drawn with replacement, and every item gets the class with most votes of those drawn. The
+ * Annotators are drawn with replacement, and every item gets the class with most votes among the drawn annotators. The
  * variance is added to that over items, as in the pigeonhole bootstrap of Owen (2007): the variance of single votes
- * counts twice, so that tests reject too rarely rather than too often. A jackknife would not do: leaving out one
- * annotator hardly ever changes which class has most votes.
+ * counts twice, so that tests reject too rarely rather than too often. A jackknife fails here: leaving out one
+ * annotator rarely changes which class has most votes.
  *
- * Where items have few votes, resamples vary too little: a class that one annotator drawn twice decides depends less
- * on the others than one that all decide. So the variance of the difference in accuracy is also estimated by replacing
- * each vote of an annotator with another vote on the same item, which leaves their number alone, and adding up the
- * changes by annotator. If that is more, all variances over annotators grow in the same ratio.
+ * Where items have few votes, resamples vary too little: a class decided by one annotator drawn twice depends less on
+ * the others than one that all decide. Therefore the variance of the difference in accuracy is also estimated by
+ * replacing each vote of an annotator with another vote on the same item, which keeps their number, and summing the
+ * changes by annotator. If that estimate is larger, all variances over annotators are scaled by the same ratio.
  *
- * Ties are broken at random by the seed, for each item in the same way whoever was drawn.
+ * Ties are broken at random by the seed, for each item in the same way for all draws.
  *
  * Cost: RESAMPLES passes over the votes. */
 #include "compare/compare_internal.h"
@@ -31,7 +31,7 @@ static int32_t class_of(const dis__vote_reference *r, uint64_t vote)
     return class < r->n_classes ? (int32_t) class : -1;
 }
 
-/* The class with most of the counted votes, -1 without votes. Of tied ones that which the item prefers: leaving out a
+/* The class with most of the counted votes, -1 without votes. Ties are broken by the item's preference: leaving out a
  * vote for another class never changes the result. */
 static int32_t most_voted_class(const dis__vote_reference *r, size_t row, const uint32_t *count)
 {
@@ -61,7 +61,7 @@ static void count_row(const dis__vote_reference *r, size_t row, const uint32_t *
     }
 }
 
-/* Who voted, and how often. */
+/* The workers who voted, with their numbers of votes. */
 static dis_status find_workers(dis__vote_reference *r)
 {
     const dis_votes_view *v = &r->votes;
@@ -119,7 +119,7 @@ typedef struct {
     double *values; /* (RESAMPLES, VALUES) */
 } resampling;
 
-/* A row with such a label goes to the tally. */
+/* A row with this label goes into the tally. */
 static void add_row(const resampling *s, size_t row, int32_t label, uint64_t *counts)
 {
     const size_t K = s->p->n_classes;
@@ -177,7 +177,7 @@ static dis_status resample_job(void *arg, size_t j, int thread)
 typedef struct {
     size_t n;
     double votes;
-    size_t *class;  /* (n_classes): which */
+    size_t *class;  /* (n_classes): their indices */
     double *count;  /* (n_classes) */
     double *score;  /* (n_classes) */
     double *change; /* (n_classes) of a vote for this class */
@@ -205,7 +205,7 @@ static double score_if(const resampling *s, size_t row, size_t class)
     return a / (double)s->in->n_a - b / (double)s->in->n_b;
 }
 
-/* What a vote for each class adds, compared with the other votes on the item. */
+/* The contribution of a vote for each class, compared with the other votes on the item. */
 static void replace_votes(row_classes *r)
 {
     const double score = score_of(r);
@@ -235,7 +235,7 @@ static void replace_row(const resampling *s, size_t row, uint32_t *count, row_cl
         r->score[r->n++] = score_if(s, row, k);
         r->votes += count[k];
     }
-    if (r->n < 2) return; /* any other vote would be the same */
+    if (r->n < 2) return; /* any other vote would have the same effect */
     replace_votes(r);
     for (uint64_t v = ref->votes.start[item]; v < ref->votes.start[item + 1]; v++) {
         const int32_t class = class_of(ref, v);
@@ -243,8 +243,9 @@ static void replace_row(const resampling *s, size_t row, uint32_t *count, row_cl
     }
 }
 
-/* The variance over annotators of the difference in accuracy. It contains that of single votes, as the bootstrap over
- * items does: without it true nulls are rejected too often (bench/truth/annotator_coverage.py). */
+/* The variance over annotators of the difference in accuracy. It includes the variance of single votes, as the
+ * bootstrap over items does: without it, true null hypotheses are rejected too often
+ * (bench/truth/annotator_coverage.py). */
 static dis_status replaced_variance(const resampling *s, double *variance)
 {
     const size_t K = s->r->n_classes, n_workers = s->r->votes.n_workers;
