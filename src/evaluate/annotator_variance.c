@@ -1,10 +1,10 @@
-/* How figures against people vary with the annotators: the human labels are made again without some of them.
+/* How metrics against people vary with the annotators: the human labels are recomputed without some of them.
  *
- * Annotators are left out one by one, or in BLOCKS random blocks where there are more. Items that no one else voted on
- * are left out too. The variance of single votes is that of the changes of single items, which the bootstrap over items
- * contains as well; it is known for figures that are means of items (stats/crossed.h).
+ * Annotators are left out one by one, or in BLOCKS random blocks if there are more. Items without other votes are left
+ * out too. The variance of single votes is that of the changes of single items, which the bootstrap over items contains
+ * as well; it is known for metrics that are means over items (stats/crossed.h).
  *
- * Cost: at most BLOCKS + 1 times the method that makes the labels, and as many evaluations without intervals. */
+ * Cost: at most BLOCKS + 1 runs of the label method, and as many evaluations without intervals. */
 #include "evaluate/evaluation_internal.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -16,7 +16,7 @@
 
 enum { BLOCKS = 20 };
 
-/* Whether changes of single items make the metric change: its value is the mean of a column, but for a factor. */
+/* Whether the metric is a function of changes of single items: its value is the mean of a column, up to a factor. */
 static bool is_plain_mean(size_t metric)
 {
     const dis__metric *row = &dis__metrics[metric];
@@ -35,7 +35,7 @@ typedef struct {
     dis_votes_arrays rest; /* room for all votes */
     uint32_t *task, *worker;
     uint16_t *label;
-    size_t *row;       /* (n_items) rows at hand */
+    size_t *row;       /* (n_items) current rows */
     double *q, *human; /* (n_items, n_classes) of these */
     dis_evaluation *all;
     double *value;                          /* (n_blocks, DIS_EVALUATION_METRICS) */
@@ -59,7 +59,7 @@ static void count_votes(const jackknife *l, double *n_votes)
     }
 }
 
-/* Annotators in random order are dealt to the blocks in turn. */
+/* Annotators in random order are assigned to the blocks in turn. */
 static dis_status make_blocks(jackknife *l)
 {
     const size_t n = l->votes.n_workers;
@@ -94,7 +94,7 @@ static dis_status make_blocks(jackknife *l)
 
 /* ---- an evaluation without a block ---- */
 
-/* The votes of the others. */
+/* The votes of the remaining annotators. */
 static dis_status gather_votes(jackknife *l, uint32_t block, dis_votes **out)
 {
     const dis_votes_view *v = &l->votes;
@@ -117,7 +117,7 @@ static dis_status gather_votes(jackknife *l, uint32_t block, dis_votes **out)
     return dis_votes_create_from_arrays(l->ctx, &a, out);
 }
 
-/* Rows whose items still have votes, with their labels. Returns how many. */
+/* Rows whose items still have votes, with their labels. Returns their number. */
 static size_t gather_rows(const jackknife *l, const dis_votes *votes, const double *p)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
@@ -165,7 +165,7 @@ static dis_status evaluate_without(jackknife *l, uint32_t block, dis_evaluation 
     return status == DIS_OK && *n ? evaluate_rows(l, *n, out) : status;
 }
 
-/* Squared changes of single items; those that are gone were as far from the mean as they were. */
+/* Squared changes of single items; dropped items count with their distance from the mean. */
 static void add_squares(jackknife *l, const dis_evaluation *without, size_t n)
 {
     const size_t n_all = l->all->view.n_items;

@@ -1,12 +1,12 @@
 /* Calibrated log-likelihood (Ashukha et al. 2020, as Wright and Augenstein 2022 use it): the items are split in half at
- * random, one temperature is fitted on one half, the mean negative log-likelihood of the other half is taken, and that
- * is averaged over several splits.
+ * random, a temperature is fitted on one half, and the mean negative log-likelihood of the other half is computed. The
+ * result is the average over several splits.
  *
- * In b = 1 / T the negative log-likelihood is convex. Its minimum is found by Halley's method on the derivative, held
- * within a bracket that shrinks with the sign of the derivative (bisection of log b where a step would leave it), for
- * all splits side by side: the logarithms of a pass serve all of them. With many items the search starts from the
- * minimum on a sixteenth of them. The last step is small (1e-6), so it is not measured again: the value of the other
- * half follows from its own derivatives, with an error far below rounding.
+ * In b = 1 / T the negative log-likelihood is convex. Its minimum is found by Halley's method on the derivative, within
+ * a bracket that shrinks with the sign of the derivative (bisection of log b if a step would leave it). All splits are
+ * searched together, so that they share the logarithms of a pass. With many items the search starts from the minimum on
+ * a sixteenth of them. The last step is small (1e-6), so it needs no further pass: the value of the other half follows
+ * from its derivatives, with an error far below rounding.
  *
  * Cost: about three passes, each one logarithm and n_splits exponentials for each item and class. */
 #include "evaluate/calibrated_likelihood.h"
@@ -18,8 +18,8 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 16,     /* the first search takes one item in so many */
-    MANY = 1 << 16,  /* from so many items on */
+    SAMPLE = 16,     /* the first search uses one item in this many */
+    MANY = 1 << 16,  /* if there are at least this many items */
     MAX_PASSES = 200 /* bisection alone would need 60 */
 };
 #define MIN_BETA   .01
@@ -28,8 +28,8 @@ enum {
 
 /* ---- halves ---- */
 
-/* Marks half of n things (one less when n is odd) with a bit, each choice of half equally likely (selection sampling,
- * Knuth 1969, algorithm S). */
+/* Marks half of n elements (one less if n is odd) with a bit, each subset equally likely (selection sampling, Knuth
+ * 1969, algorithm S). */
 static void mark_half(uint16_t *mark, size_t n, unsigned bit, uint64_t seed)
 {
     dis__rng source = dis__rng_at(seed, DIS_STREAM_HALVES, bit);
@@ -48,7 +48,7 @@ static dis_status halves(const dis__calibration *c, uint16_t *fitted)
         for (unsigned s = 0; s < c->n_splits; s++) mark_half(fitted, c->n, s, c->seed);
         return DIS_OK;
     }
-    /* Groups that have an item are numbered in order of appearance, so that others do not matter. */
+    /* Groups with items are numbered in order of appearance, so that empty groups have no effect. */
     uint32_t *place;
     uint16_t *mark = NULL;
     DIS_TRY(dis__alloc_array(&place, c->n_groups, sizeof *place));
@@ -73,8 +73,8 @@ static dis_status halves(const dis__calibration *c, uint16_t *fitted)
 typedef struct {
     const dis__calibrated_args *args;
     size_t n, stride, n_jobs, scratch_size, sums_size;
-    double *scratch;            /* a thread */
-    dis__calibrated_sums *sums; /* a job: (n_splits, 2) */
+    double *scratch;            /* per thread */
+    dis__calibrated_sums *sums; /* per job: (n_splits, 2) */
 } passing;
 
 static dis_status pass_job(void *arg, size_t j, int thread)
@@ -131,12 +131,12 @@ static dis_status pass(dis_context *ctx, passing *p)
 /* ---- the search ---- */
 
 typedef struct {
-    double beta, low, high; /* the minimum lies between them */
-    double step;            /* the last one: to be added to beta */
+    double beta, low, high; /* bracket of the minimum */
+    double step;            /* the last step, to be added to beta */
     bool done, on_bound;
 } search;
 
-/* One step from the sums at s->beta, which is also where the next pass is, unless it is done. */
+/* One step from the sums at s->beta, which is also where the next pass is computed, unless the search is done. */
 static void advance(search *s, const dis__calibrated_sums *sums)
 {
     const double g = sums->f1, h = sums->f2, curl = 2 * h * h - g * sums->f3;
@@ -164,11 +164,11 @@ static void advance(search *s, const dis__calibrated_sums *sums)
         next = MAX_BETA;
     else if (next <= s->low || next >= s->high)
         next = sqrt(s->low * s->high);
-    if (s->high - s->low <= 1e-14 * s->high) s->done = true; /* nothing left between them */
+    if (s->high - s->low <= 1e-14 * s->high) s->done = true; /* the bracket is empty */
     if (!s->done) s->beta = next;
 }
 
-/* The minimum for all items, from a sixteenth of them; good for a start. */
+/* The minimum for all items, estimated from a sixteenth of them; a good starting point. */
 static dis_status start(dis_context *ctx, passing *p, const dis__calibration *c, double *beta)
 {
     *beta = 1;
@@ -185,7 +185,7 @@ static dis_status start(dis_context *ctx, passing *p, const dis__calibration *c,
         DIS_TRY(pass(ctx, &few));
         const dis__calibrated_sums both = {.f1 = few.sums[0].f1 + few.sums[1].f1,
                                            .f2 = few.sums[0].f2 + few.sums[1].f2,
-                                           .f3 = few.sums[0].f3}; /* of half of them: a step of second order will do */
+                                           .f3 = few.sums[0].f3}; /* of half of them: a second-order step suffices */
         const double before = s.beta;
         advance(&s, &both);
         if (fabs(s.beta - before) < 1e-4 * before) break;

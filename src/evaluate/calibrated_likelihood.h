@@ -1,5 +1,5 @@
-/* calibrated_likelihood.h: log-likelihood after calibration, so that models are not distinguished by how sure they
- * sound. */
+/* calibrated_likelihood.h: log-likelihood after calibration, which compares models independently of how confident their
+ * predictions are. */
 #ifndef DIS_EVALUATE_CALIBRATED_LIKELIHOOD_H
 #define DIS_EVALUATE_CALIBRATED_LIKELIHOOD_H
 #include "dissent/evaluate.h"
@@ -11,7 +11,7 @@ typedef struct {
     const double *q;       /* (any, n_classes) */
     const int32_t *gold;   /* (any) */
     const size_t *item;    /* (n) their rows; NULL: 0, 1, 2, ... */
-    const uint32_t *group; /* (any) as dis_evaluation_input */
+    const uint32_t *group; /* (any) as in dis_evaluation_input */
     size_t n_groups, n_splits;
     uint64_t seed;
 } dis__calibration;
@@ -20,20 +20,20 @@ typedef struct {
     double value; /* mean over the splits */
     double temperature[DIS_EVALUATION_MAX_SPLITS];
     bool on_bound[DIS_EVALUATION_MAX_SPLITS];
-    uint16_t *fitted; /* (n): bit s set where the item was in the half that the temperature of split s was fitted on */
+    uint16_t *fitted; /* (n): bit s is set if the item was in the half on which the temperature of split s was fitted */
 } dis__fitted_temperatures;
 
-/* DIS_OK with *reason set (static) where there is nothing to measure. The caller frees out->fitted. */
+/* DIS_OK with *reason set (static) if nothing can be computed. The caller frees out->fitted. */
 dis_status dis__temperatures_fit(dis_context *ctx, const dis__calibration *c, dis__fitted_temperatures *out,
                                  const char **reason);
 
-/* loss[s][i]: -log q at the gold label of item i at the temperature of split s; 0 where it was fitted on. */
+/* loss[s][i]: -log q at the gold label of item i at the temperature of split s; 0 for items it was fitted on. */
 dis_status dis__calibrated_losses_compute(dis_context *ctx, const dis__calibration *c,
                                           const dis__fitted_temperatures *at, double *const *loss);
 
 /* ---- kernel ---- */
 
-/* Sums over the fitted half, and over the other one: of f and of its derivatives by 1 / T. */
+/* Sums over the fitted half, and over the other: of f and of its derivatives by 1 / T. */
 typedef struct {
     double f, f1, f2, f3;
 } dis__calibrated_sums;

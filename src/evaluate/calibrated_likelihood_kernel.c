@@ -1,4 +1,4 @@
-/* The negative log-likelihood of tempered predictions and its derivatives, DIS_LANES items side by side.
+/* The negative log-likelihood of tempered predictions and its derivatives, DIS_LANES items in parallel.
  *
  * With z = log max(q, floor), y = z - max z and b = 1 / T: f(b) = log sum_k exp(b y_k) - b y_gold. The first term is a
  * cumulant generating function, so its derivatives are the mean, variance and third cumulant of y under
@@ -46,7 +46,7 @@ static inline curve curve_at(const vec *y, size_t n_classes, vec gold, double be
                    .f3 = m3 - 3 * m1 * m2 + 2 * m1 * m1 * m1};
 }
 
-/* 1 in lanes whose item is there and has the bit. */
+/* 1 in lanes with an item that has the bit. */
 static inline vec lanes_with(const uint16_t *bits, unsigned bit, size_t many)
 {
     vec w = {0};

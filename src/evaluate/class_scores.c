@@ -1,13 +1,12 @@
-/* Accuracy, precision, recall and F1 from how often each class was taken for each other.
+/* Accuracy, precision, recall and F1 from the confusion counts.
  *
- * F1 of a class is 2 right / (gold + predicted), precision right / predicted, recall right / gold, each 0 where it
- * would be 0 / 0. Macro-F1 is the mean over the classes that occur in gold or predictions, weighted F1 weighs them by
- * gold, micro-F1 pools all decisions: as scikit-learn. The baseline always answers the most frequent gold label.
+ * F1 of a class is 2 correct / (gold + predicted), precision correct / predicted, recall correct / gold, each 0 if it
+ * would be 0 / 0. Macro-F1 is the mean over the classes that occur in gold or predictions, weighted F1 weights them by
+ * gold, micro-F1 pools all decisions, as in scikit-learn. The baseline always answers the most frequent gold label.
  *
- * Intervals: all of these depend on the counts of (gold, predicted) alone, and resampling items makes those counts
- * multinomial; so a resample is one draw of cells. Accuracy has two cells of its own, right and wrong, so that it costs
- * next to nothing where F1 is not asked for, and comes out the same where it is. Cost: a binomial number for each cell
- * that is not empty. */
+ * Intervals: all of these depend on the counts of (gold, predicted) only. Resampling items makes those counts
+ * multinomial, so a resample is one draw of cells. Accuracy has its own two cells, correct and wrong, so that it is
+ * cheap without F1 and has the same value with it. Cost: a binomial variable for each cell that is not empty. */
 #include "evaluate/evaluation_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -16,7 +15,7 @@
 
 /* Per class, of the current items. */
 typedef struct {
-    uint64_t *gold, *predicted, *right; /* (n_classes) each, one after the other */
+    uint64_t *gold, *predicted, *right; /* (n_classes) each, stored consecutively */
     uint64_t n;
 } class_counts;
 
@@ -94,7 +93,7 @@ static dis_status cells_by_matrix(dis_evaluation *e)
     return DIS_OK;
 }
 
-/* Many: the sorted list of what occurs. */
+/* Many: the sorted list of cells that occur. */
 static dis_status cells_by_sorting(dis_evaluation *e)
 {
     const size_t k = e->in.n_classes, n = e->view.n_gold;
@@ -172,7 +171,7 @@ dis_status dis__class_scores_compute(dis_evaluation *e)
 
 typedef struct {
     const dis_evaluation *e;
-    uint64_t *capacity; /* a thread: (3 n_classes) */
+    uint64_t *capacity; /* per thread: (3 n_classes) */
     bool by_class;
 } resampled;
 

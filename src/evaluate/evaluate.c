@@ -1,6 +1,6 @@
-/* Predictions against gold labels and people. One pass over q and p gives everything that is a mean over items (tiles
- * of items, so that nothing but what is needed later is kept in memory); then the figures that need all items at once:
- * confusion, correlations, temperatures; then the bootstrap.
+/* Predictions against gold labels and people. One pass over q and p computes all means over items (in tiles of items,
+ * so that only values needed later are kept in memory). The metrics that need all items at once follow: confusion,
+ * correlations, temperatures; then the bootstrap.
  *
  * Cost: three logarithms for each item and class, a sort of the entropies for Spearman's correlation, about three more
  * passes for calibrated log-likelihood. */
@@ -51,8 +51,8 @@ typedef struct {
     dis__item_args args;
     bool used[DIS_ITEM_COLUMNS];
     size_t n_jobs;
-    double *tile;   /* a thread: (DIS_ITEM_COLUMNS, TILE) for columns that are not kept */
-    item_sums *sum; /* a job */
+    double *tile;   /* per thread: (DIS_ITEM_COLUMNS, TILE) for columns that are not kept */
+    item_sums *sum; /* per job */
 } item_work;
 
 static void range(const double *x, size_t n, double *min, double *max)
@@ -95,7 +95,7 @@ static dis_status items_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* Jobs in their order. */
+/* Adds jobs in their order. */
 static void sum_jobs(const item_work *w, item_sums *out)
 {
     *out = w->sum[0];
@@ -116,7 +116,7 @@ static void sum_jobs(const item_work *w, item_sums *out)
     }
 }
 
-/* Which columns are measured, and which are kept for later: for the caller, for the bootstrap, for correlations. */
+/* Which columns are computed, and which are kept for later: for the caller, for the bootstrap, for correlations. */
 static dis_status select_columns(item_work *w)
 {
     dis_evaluation *e = w->e;
@@ -238,7 +238,7 @@ static dis_status spearman(dis_evaluation *e)
 static dis_status set_correlations(dis_evaluation *e, const item_sums *s)
 {
     const size_t n = e->in.n_items;
-    const double slack = 1e-12; /* entropies that differ by rounding alone are the same */
+    const double slack = 1e-12; /* entropies that differ by rounding only are equal */
     const char *reason = NULL;
     if (n < 2)
         reason = "there is one item";
@@ -290,7 +290,7 @@ static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
 
 /* ---- the whole ---- */
 
-/* What an item may cost at most: its columns, and whatever else is held beside them at one time. */
+/* Maximum memory per item: its columns, and everything else held at the same time. */
 static dis_status check_memory(const dis_context *ctx, const dis_evaluation *e)
 {
     const size_t resampled = e->o.resamples ? 1 : 0, threads = (size_t)dis_context_n_threads(ctx);
@@ -331,7 +331,7 @@ static bool is_selected(const dis_evaluation_options *o, size_t metric)
     return !o->metrics || (metric < o->n_metrics && o->metrics[metric]);
 }
 
-/* Which metrics can be measured; the others get their reason. */
+/* Marks the metrics that can be computed; the others receive their reason. */
 static void select_metrics(dis_evaluation *e)
 {
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
@@ -359,7 +359,7 @@ static dis_status find_gold_items(dis_evaluation *e)
     return DIS_OK;
 }
 
-/* The values of single items for the caller: NaN where there is no gold label. */
+/* The values of single items for the caller: NaN without a gold label. */
 static void set_item_views(dis_evaluation *e)
 {
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)

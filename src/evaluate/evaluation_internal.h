@@ -1,7 +1,7 @@
-/* evaluation_internal.h: the inside of dis_evaluation_run(), for its parts.
+/* evaluation_internal.h: internals of dis_evaluation_run(), for its parts.
  *
- * evaluate.c passes over the items and puts the figures together, class_scores.c has what depends on the confusion of
- * classes alone, calibrated_likelihood.c the temperatures, evaluation_intervals.c the bootstrap of everything. */
+ * evaluate.c passes over the items and assembles the results, class_scores.c computes the scores from confusion counts,
+ * calibrated_likelihood.c the temperatures, evaluation_intervals.c the bootstrap of everything. */
 #ifndef DIS_EVALUATE_EVALUATION_H
 #define DIS_EVALUATE_EVALUATION_H
 #include "dissent/evaluate.h"
@@ -12,7 +12,7 @@
 #include "evaluate/item_metrics.h"
 #include "evaluate/metrics.h"
 
-/* Items that have a gold label, by (gold, predicted): the cells that are not empty. */
+/* Items with a gold label, by (gold, predicted): the non-empty cells. */
 typedef struct {
     size_t n;
     uint64_t *count; /* (n) */
@@ -25,9 +25,9 @@ struct dis_evaluation {
     dis_evaluation_input in;
     dis_evaluation_options o;
     bool wanted[DIS_EVALUATION_METRICS]; /* and possible */
-    bool labels_only;                    /* nothing is wanted but what predicted classes tell */
+    bool labels_only;                    /* only metrics of predicted classes are requested */
 
-    double *column[DIS_ITEM_COLUMNS]; /* (n_items), NULL where not kept */
+    double *column[DIS_ITEM_COLUMNS]; /* (n_items), NULL if not kept */
     int32_t *predicted;               /* (n_items) */
     dis_evaluation_column item_column[DIS_ITEM_COLUMNS];
     size_t *gold_item; /* (n_gold) items with a gold label; NULL: all */
@@ -39,31 +39,31 @@ struct dis_evaluation {
     dis__fitted_temperatures calibrated;
     double model_entropy_mean, human_entropy_mean;
     dis__crossed_variances
-        *crossed; /* (DIS_EVALUATION_METRICS) variances over annotators; NULL: intervals over items */
+        *crossed; /* (DIS_EVALUATION_METRICS) variances over annotators; NULL: intervals for new items only */
 };
 
-/* An entropy as it is ranked, in whole steps of 2^-40: distributions that differ in the order of their classes alone
- * must tie, although their sums are rounded differently. */
+/* An entropy as it is ranked, as a multiple of 2^-40: distributions that are permutations of each other must tie,
+ * although their sums are rounded differently. */
 static inline double dis__round_entropy(double entropy)
 {
     return (entropy + 0x1p12) - 0x1p12;
 }
 
-/* Pearson's correlation from sums about the means; NaN where one of the two does not vary. */
+/* Pearson's correlation from sums about the means; NaN if one of the two does not vary. */
 double dis__correlation(double xy, double xx, double yy);
 
-/* class_scores.c: cells, class scores, confusion matrix, accuracy and F1 in all its kinds. */
+/* class_scores.c: cells, class scores, confusion matrix, accuracy and all kinds of F1. */
 dis_status dis__class_scores_compute(dis_evaluation *e);
 /* Their intervals. */
 dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b);
 
-/* evaluation_intervals.c: the intervals of everything that was measured. */
+/* evaluation_intervals.c: the intervals of all metrics. */
 dis_status dis__evaluation_intervals_compute(dis_context *ctx, dis_evaluation *e);
 
-/* annotator_variance.c: how figures against people vary with the annotators, into e->crossed. */
+/* annotator_variance.c: variances of metrics against people over annotators, into e->crossed. */
 dis_status dis__evaluation_annotator_variance(dis_context *ctx, dis_evaluation *e);
 
-/* Which bin of n a confidence falls into: above low, up to high. */
+/* The bin of n that contains a confidence: above low, up to high. */
 size_t dis__reliability_bin_of(double confidence, size_t n_bins);
 
 #endif

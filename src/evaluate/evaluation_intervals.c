@@ -1,9 +1,8 @@
 /* Bootstrap intervals of an evaluation.
  *
  * Means, and correlations by their five sums, are resampled as sums of columns; accuracy and F1 as cells
- * (class_scores.c); calibration error by sums in each bin; Spearman's correlation from ranks that each resample has
- * for itself. The temperatures of calibrated log-likelihood are taken as given: what is resampled is the loss of the
- * held-out halves. */
+ * (class_scores.c); calibration error by sums in each bin; Spearman's correlation by ranks within each resample. The
+ * temperatures of calibrated log-likelihood are fixed: only the loss of the held-out halves is resampled. */
 #include "evaluate/evaluation_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -17,12 +16,12 @@ typedef struct {
     dis_context *ctx;
     dis_evaluation *e;
     const double *column[MAX_COLUMNS];
-    size_t n_columns, place[DIS_ITEM_COLUMNS]; /* where a column of items stands among them */
-    double *own;                               /* columns made for this */
+    size_t n_columns, place[DIS_ITEM_COLUMNS]; /* index of a column of items */
+    double *own;                               /* columns allocated here */
     double *sums, *figure;                     /* (n_resamples, n_columns), (n_resamples) */
 } resampling;
 
-/* For other annotators too: what has 1 as its best value may be skewed towards less. */
+/* For new annotators too: metrics with best value 1 may be skewed towards lower values. */
 static void crossed_interval(dis_evaluation *e, dis_evaluation_metric m, const double *figure, size_t n)
 {
     dis__crossed_variances v = e->crossed[m];
@@ -43,7 +42,7 @@ static void set_interval(dis_evaluation *e, dis_evaluation_metric which, double 
         m->has_interval = dis__bootstrap_interval(figure, n, &m->ci_low, &m->ci_high);
 }
 
-/* Draws the sums of all columns, then the intervals of the metrics that are means of some of them. */
+/* Draws the sums of all columns, then computes the intervals of the metrics that are means of columns. */
 static dis_status draw_sums(resampling *r, const dis__bootstrap *b)
 {
     dis_evaluation *e = r->e;
@@ -66,7 +65,7 @@ static void add_column(resampling *r, const double *column)
     r->column[r->n_columns++] = column;
 }
 
-/* The columns that wanted metrics are means of: those of gold, or the others. */
+/* The columns whose means are requested metrics: those against gold, or the others. */
 static void add_items(resampling *r, bool resample_gold)
 {
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) r->place[c] = SIZE_MAX;
@@ -114,7 +113,7 @@ static dis_status resample_all(resampling *r, const dis__bootstrap *b)
     for (size_t s = 0; s < b->n_resamples; s++) {
         const double *x = r->sums + s * r->n_columns + at;
         const double xx = x[2] - x[0] * x[0] / draws, yy = x[3] - x[1] * x[1] / draws;
-        const bool varies = xx > 1e-12 * x[2] && yy > 1e-12 * x[3]; /* more than rounding makes of equal numbers */
+        const bool varies = xx > 1e-12 * x[2] && yy > 1e-12 * x[3]; /* more than the rounding errors of equal values */
         r->figure[s] = varies ? dis__correlation(x[4] - x[0] * x[1] / draws, xx, yy) : NAN;
     }
     set_interval(e, DIS_EVALUATION_ENTROPY_CORRELATION, r->figure, b->n_resamples);
@@ -123,8 +122,8 @@ static dis_status resample_all(resampling *r, const dis__bootstrap *b)
 
 /* ---- over items with gold ---- */
 
-/* Columns of gold with the other items taken out, in place: they have served their purpose, unless the caller wants
- * them, who gets a copy. */
+/* Removes the items without gold from gold columns, in place: they are not needed any more, unless the caller requested
+ * them and receives a copy. */
 static dis_status gather_gold(dis_evaluation *e, const double *from, double **copy, const double **out)
 {
     *out = from;
@@ -168,7 +167,7 @@ static dis_status resample_gold(resampling *r, const dis__bootstrap *b)
     if (status == DIS_OK && calibrated) {
         for (size_t s = 0; s < b->n_resamples; s++) {
             const double *x = r->sums + s * r->n_columns + at;
-            r->figure[s] = 0; /* a held-out half of which nothing was drawn makes it NaN */
+            r->figure[s] = 0; /* NaN if no item of a held-out half was drawn */
             for (size_t k = 0; k < e->o.n_splits; k++) r->figure[s] += x[2 * k] / x[2 * k + 1] / (double)e->o.n_splits;
         }
         set_interval(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, r->figure, b->n_resamples);
@@ -191,7 +190,7 @@ static dis_status resample_bins(dis_context *ctx, dis_evaluation *e, const dis__
 {
     const size_t n = e->view.n_gold, n_bins = e->o.n_bins;
     uint8_t *bin = NULL;
-    double *excess = NULL /* confidence less whether it was right */, *sums = NULL, *figure = NULL;
+    double *excess = NULL /* confidence minus whether the prediction was correct */, *sums = NULL, *figure = NULL;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&bin, n, sizeof *bin), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&excess, n, sizeof *excess), end);
@@ -216,13 +215,13 @@ end:
 
 /* ---- Spearman ---- */
 
-/* Items are numbered by rising entropy of q, so their ranks by it come from one walk over the counts; those by the
- * entropy of p come from a walk in the order `by_y`. Ranks are doubled, so that they are whole. */
+/* Items are numbered by ascending entropy of q, so their ranks by it come from one pass over the counts; those by the
+ * entropy of p come from a pass in the order `by_y`. Ranks are doubled, so that they are integers. */
 typedef struct {
     size_t n, n_draws;
-    uint8_t *x_starts, *y_starts; /* (n) whether the entropy differs from the one before */
+    uint8_t *x_starts, *y_starts; /* (n) whether the entropy differs from the previous one */
     uint32_t *by_y;               /* (n) */
-    double *rank;                 /* a thread: (n) */
+    double *rank;                 /* per thread: (n) */
 } order;
 
 static dis_status spearman_of(void *arg, const uint8_t *count, size_t resample, int thread, double *values)

@@ -1,9 +1,9 @@
-/* Whom predictions speak for: the votes of each group against what is predicted for their items.
+/* Which groups do predictions represent? Compares the votes of each group with the predictions for their items.
  *
- * A vote costs -log q of its class. The mean over a group's votes estimates the cross-entropy between the group and
- * the prediction without bias, however few votes the group has on each item; so do means over resamples of items, and
- * over dealings of the groups to the workers, by which the difference to all other groups is tested. Intervals hold
- * for other items and other annotators of the groups (stats/crossed.h).
+ * The loss of a vote is -log q of its class. The mean over a group's votes is an unbiased estimate of the cross-entropy
+ * between the group and the prediction, however few votes the group has on each item; so are means over resamples of
+ * items, and over permutations of the groups among the workers, which test the difference to all other groups.
+ * Intervals hold for new items and new annotators of the groups (stats/crossed.h).
  *
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "dissent/groups.h"
@@ -51,7 +51,7 @@ typedef struct {
     size_t n_values;
     int32_t *permuted;                          /* (threads, n_workers) */
     double *value, *resample, *permuted_values; /* (1, resamples, permutations; n_values) */
-    dis__crossed_variances *crossed; /* (n_values) variances over annotators and votes; NULL: over items alone */
+    dis__crossed_variances *crossed; /* (n_values) variances over annotators and votes; NULL: for new items only */
     double *scratch;
 } work;
 
@@ -119,7 +119,7 @@ static dis_status prepare(work *w)
 
 /* ---- passes ---- */
 
-/* Sums over votes, of each group and, last, of all. */
+/* Sums over votes, of each group and, last, of all groups. */
 typedef struct {
     double n, loss, right;
 } vote_sums;

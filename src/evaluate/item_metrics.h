@@ -1,4 +1,4 @@
-/* item_metrics.h: what is measured on single items (item_metrics_kernel.c). */
+/* item_metrics.h: metrics of single items (item_metrics_kernel.c). */
 #ifndef DIS_EVALUATE_ITEM_METRICS_H
 #define DIS_EVALUATE_ITEM_METRICS_H
 #include "dissent/evaluate.h"
@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The floor of a probability whose logarithm is taken. */
+/* Lower bound of a probability before its logarithm is taken. */
 #define DIS_PROBABILITY_FLOOR 1e-12
 
 /* What is computed for each item: the function NAME in item_metrics_kernel.c computes the column NAME.
- * Enum value, name, what it needs, whether tables of items list it. Their columns have this order. */
+ * Enum value, name, required inputs, whether tables of items list it. Their columns have this order. */
 #define DIS__ITEM_COLUMN_LIST(X)                                                 \
     X(CONFIDENCE, confidence, 0, true)                                           \
     X(MODEL_ENTROPY, model_entropy, 0, true)                                     \
@@ -47,18 +47,18 @@ extern const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS]; /* metric
 
 typedef struct {
     size_t n_classes, top_k;
-    bool labels_only;        /* nothing but the most probable class */
+    bool labels_only;        /* only the most probable class */
     const double *q, *human; /* human may be NULL */
     const int32_t *gold;     /* may be NULL */
 } dis__item_args;
 
-/* Counted on the way. */
+/* Counted during the pass. */
 typedef struct {
     uint64_t floored, human_floored;
 } dis__item_count_votes;
 
-/* Items first .. first + n - 1: column[c][i] for i < n, and the most probable class. Columns against gold are 0 where
- * there is none; without gold or people, or when labels are all that is wanted, columns are not written. */
+/* Items first .. first + n - 1: column[c][i] for i < n, and the most probable class. Columns against gold are 0 for
+ * items without a gold label; columns are not written without gold or people, or if only labels are requested. */
 DIS_KERNEL_DECLARE(void, dis__item_metrics,
                    (const dis__item_args *args, size_t first, size_t n, double *const column[DIS_ITEM_COLUMNS],
                     int32_t *predicted, dis__item_count_votes *counts));

@@ -1,4 +1,4 @@
-/* All per-item metrics in one pass over q and p, DIS_LANES items side by side.
+/* All per-item metrics in one pass over q and p, DIS_LANES items in parallel.
  *
  * With e the floor, qf = max(q, e), S = sum qf, q' = qf / S, and the same for p with P:
  *
@@ -7,7 +7,7 @@
  *         S + log P
  *     JSD = H((p + q) / 2) - (H(p) + H(q)) / 2
  *
- * so an item and class costs three logarithms and no division. Where q is 0, q log qf is 0 as it should be. */
+ * so each item and class costs three logarithms and no division. If q is 0, q log qf is 0 as required. */
 #include "evaluate/item_metrics.h"
 #include "core/numbers/vector_math.h"
 
@@ -30,7 +30,7 @@ static inline vec rows(const double *p, const size_t *at, size_t k)
     return x;
 }
 
-/* The sums of DIS_LANES items over their classes. */
+/* Sums of DIS_LANES items over their classes. */
 typedef struct {
     vec max, best;                 /* largest q and its class */
     vec squares, above;            /* sum q^2; classes before gold in the order of q */
@@ -81,7 +81,7 @@ static inline void add_class(sums *s, vec q, vec p, double k, vec gold_q, vec go
 
 typedef struct {
     sums s;
-    vec gold, gold_q, known; /* the gold label, q there, 1 where there is one and 0 elsewhere */
+    vec gold, gold_q, known; /* the gold label, q at gold, 1 with a gold label and 0 without */
     vec log_sum;             /* log S */
     double top_k;
 } item;
@@ -218,7 +218,7 @@ static inline void all_items(const dis__item_args *args, size_t first, size_t n,
     }
 }
 
-/* The largest of each row alone. */
+/* Only the largest element of each row. */
 static void labels_only(const dis__item_args *args, size_t first, size_t n, int32_t *predicted)
 {
     const size_t n_classes = args->n_classes;

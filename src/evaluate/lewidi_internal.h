@@ -1,4 +1,4 @@
-/* lewidi_internal.h: what the files of Le-Wi-Di share. */
+/* lewidi_internal.h: shared by the files of Le-Wi-Di. */
 #ifndef DIS_EVALUATE_LEWIDI_INTERNAL_H
 #define DIS_EVALUATE_LEWIDI_INTERNAL_H
 #include "tool/lewidi.h"

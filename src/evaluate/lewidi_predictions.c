@@ -1,6 +1,6 @@
 /* Predictions for the items of an official file of Le-Wi-Di 2025, and files to submit: no header, "id<TAB>[0.81,0.19]"
  * for soft labels, "id<TAB>[0,0,1]" for annotators in the order of the official file, lists of three in VariErrNLI.
- * CSC's soft labels have a bin 0 there. Cost: O(predictions). */
+ * In these files, CSC's soft labels have a bin 0. Cost: O(predictions). */
 #include "tool/table_writer.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -49,7 +49,7 @@ static bool is_submission(const dis__input *in)
     return false;
 }
 
-/* A line's list as numbers, one row of `width` for each part; `shift` leaves out so many leading ones. */
+/* A line's list of values, one row of `width` for each part; `shift` skips leading values. */
 static dis_status parse_list(const dis__json *json, const dis__json_value *root, const dis__lewidi_view *v,
                              size_t width, size_t shift, double *out)
 {
@@ -163,7 +163,7 @@ static dis_status soft_from_labels(dis_context *ctx, const dis__lewidi_view *v, 
     return status;
 }
 
-/* Which annotation of a task a worker's is; SIZE_MAX: none. */
+/* The index of a worker's annotation of a task; SIZE_MAX: none. */
 static size_t annotation_of(const dis__lewidi_view *v, size_t i, size_t worker)
 {
     for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++)
@@ -184,7 +184,7 @@ static dis_status gather_rows(const dis__lewidi_view *v, dis__table_rows *r, con
         const size_t task = dis__name_index_find(tasks, r->cell[0].text, r->cell[0].n);
         const size_t worker = dis__name_index_find(workers, r->cell[1].text, r->cell[1].n);
         const size_t a = task == SIZE_MAX || worker == SIZE_MAX ? SIZE_MAX : annotation_of(v, task / parts, worker);
-        if (a == SIZE_MAX) continue; /* others were asked too */
+        if (a == SIZE_MAX) continue; /* other annotators were asked too */
         if (!dis__parse_real(r->cell[2].text, r->cell[2].n, &x) || x != floor(x))
             return dis__table_rows_fail(r, 2, "a whole number is expected");
         if (value[a * parts + task % parts] != INT32_MIN)

@@ -142,7 +142,7 @@ static dis_status class_of(const loader *d, const dis__json_value *at, const cha
     return DIS_OK;
 }
 
-/* "entailment,neutral" as yes and no for each part. */
+/* "entailment,neutral" as yes or no for each part. */
 static dis_status parts_of(const loader *d, const dis__json_value *v, int32_t *out)
 {
     const dis__lewidi_set *s = d->l->set;
@@ -246,7 +246,7 @@ static dis_status parse_soft(loader *d, const dis__json_value *item, size_t i)
     return DIS_OK;
 }
 
-/* The texts of an item with tabs between them; tabs and line ends within become spaces. */
+/* The texts of an item separated by tabs; tabs and line ends within become spaces. */
 static dis_status parse_texts(loader *d, const dis__json_value *item)
 {
     const dis__json_value *text = dis__json_member(item, "text");

@@ -1,13 +1,13 @@
-/* The scores of Le-Wi-Di 2025 as its scoring program computes them: which positions are rounded, and what absolute
- * distances are divided by (the docstrings there say 5 and 10, the code divides by 6 and 11).
+/* The scores of Le-Wi-Di 2025 as its scoring program computes them, including its rounding and its divisors of absolute
+ * distances (the docstrings of the program say 5 and 10, its code divides by 6 and 11).
  *
  *   MP           soft: mean over items of round5(sum |p - t|), rounded; perspectives: mean of round5(wrong /
- *   annotators) VariErrNLI   the same for each of the three labels, mean over labels per item (rounded for soft), mean
- *   over items CSC, Par     soft: mean of the transport distance with unit steps, rounded; perspectives: mean |t - p| /
- *   6, / 11
+ *                annotators)
+ *   VariErrNLI   the same for each of the three labels, mean over labels per item (rounded for soft), mean over items
+ *   CSC, Par     soft: mean of the transport distance with unit steps, rounded; perspectives: mean |t - p| / 6, / 11
  *
- * Targets that do not sum to 1 are scaled before transport, as are predictions. Cost: O(items x classes + annotations).
- * */
+ * Targets that do not sum to 1 are scaled before transport, as are predictions. Cost: O(items x classes +
+ * annotations). */
 #include "evaluate/lewidi_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The table of metrics. The row of a metric is the only position that knows it by name: the tool, the report,
- * experiments and Python read its words, range and unit here, and the evaluation reads how it is computed. */
+/* The table of metrics. Only its row knows a metric by name: the tool, the report, experiments and Python read its
+ * texts, range and unit here, and the evaluation reads how it is computed. */
 #include "evaluate/metrics.h"
 #include "tool/value_names.h"
 #include <math.h>
@@ -9,7 +9,7 @@
 #define MEAN(column_) .aggregate = DIS_MEAN_OF_ITEMS, .column = (column_), .scale = 1
 #define SCORE(score_) .aggregate = DIS_CLASS_SCORE, .score = (score_)
 
-/* {name, words, summary, better, unit, needs, low, high}, how it is computed */
+/* {name, texts, summary, better, unit, needs, low, high}, how it is computed */
 const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
     [DIS_EVALUATION_ACCURACY] = {{"accuracy", "accuracy", "share of items whose most probable class is the gold label",
                                   "higher", "", DIS_NEEDS_GOLD, 0, 1},

@@ -1,10 +1,10 @@
-/* metrics.h: how each metric is described and computed; one row per metric. */
+/* metrics.h: the description and computation of each metric; one row per metric. */
 #ifndef DIS_EVALUATE_METRICS_H
 #define DIS_EVALUATE_METRICS_H
 #include "dissent/evaluate.h"
 #include "evaluate/item_metrics.h"
 
-/* How the values of the items become one value. */
+/* How item values are aggregated. */
 typedef enum {
     DIS_MEAN_OF_ITEMS, /* shift + scale * mean of a column of item_metrics.h */
     DIS_CLASS_SCORE,   /* from the confusion matrix: class_scores.c */
@@ -24,9 +24,9 @@ typedef enum {
 typedef struct {
     dis_evaluation_metric_row row;
     dis__metric_aggregate aggregate;
-    dis__item_column column; /* the rest of DIS_MEAN_OF_ITEMS */
+    dis__item_column column; /* the remaining fields belong to DIS_MEAN_OF_ITEMS */
     double scale, shift;
-    bool in_log_k;          /* the mean is taken in units of log K */
+    bool in_log_k;          /* the mean is divided by log K */
     dis__class_score score; /* of DIS_CLASS_SCORE */
 } dis__metric;
 

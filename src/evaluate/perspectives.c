@@ -1,7 +1,7 @@
-/* Predictions for single workers against their votes: error rates and steps, by votes, items and workers, beside two
- * baselines. Intervals: bootstrap over items; of means over workers, over workers.
+/* Predictions for single workers against their votes: error rates and steps, by votes, items and workers, compared with
+ * two baselines. Intervals: bootstrap over items; for means over workers, bootstrap over workers.
  *
- * A vote leaves itself out of its baselines, by taking one from the count of its class. Cost: O(votes + workers x
+ * A vote is left out of its own baselines, by subtracting one from the count of its class. Cost: O(votes + workers x
  * classes), and one pass over items or workers per resample. */
 #include "dissent/perspectives.h"
 #include "tool/value_names.h"
@@ -29,9 +29,9 @@ typedef struct {
     const dis_perspectives_options *o;
     dis_votes_view v, predictions, history;
     bool has_history;
-    size_t *prediction_item, *prediction_worker, *prediction_class; /* of the votes': where predictions have them */
-    int32_t *predicted;                                             /* (n_votes) -1: not */
-    float *off[DIS_PREDICTION_SOURCES];                             /* (n_votes) steps off; -1: not measured */
+    size_t *prediction_item, *prediction_worker, *prediction_class; /* of each vote: the row of its prediction */
+    int32_t *predicted;                                             /* (n_votes) -1: not predicted */
+    float *off[DIS_PREDICTION_SOURCES];                             /* (n_votes) distance in steps; -1: undefined */
     uint32_t *count;   /* (workers, classes) of the history, or of the votes */
     double *column[2]; /* (items or workers) sums, counts */
     double *sums;      /* (resamples, 2) */
@@ -86,7 +86,7 @@ static size_t label_of(const dis_votes_view *v, uint64_t vote)
 
 /* ---- predictions ---- */
 
-/* The class that is predicted for worker w of item i, in the votes' numbering; -1: none. */
+/* The predicted class of worker w on item i, as an index of the votes; -1: none. */
 static int32_t find_prediction(const work *w, size_t item, size_t worker)
 {
     const size_t i = w->prediction_item[item], a = w->prediction_worker[worker];
@@ -132,7 +132,7 @@ static dis_status match_predictions(work *w)
 
 /* ---- baselines ---- */
 
-/* The most frequent class of `count` less one vote for `own` (SIZE_MAX: none); SIZE_MAX: nothing is left. */
+/* The most frequent class of `count` without one vote for `own` (SIZE_MAX: none); SIZE_MAX: no votes remain. */
 static size_t most_frequent(const uint32_t *count, size_t n, size_t own)
 {
     size_t best = SIZE_MAX;
@@ -186,7 +186,7 @@ static dis_status measure_votes(work *w)
             const uint32_t *own = w->count + v->worker[t] * k;
             w->off[DIS_PREDICTION_OF_MODEL][t] = steps_off(model, label);
             w->off[DIS_PREDICTION_MOST_FREQUENT][t] = w->off[DIS_PREDICTION_MAJORITY_OF_OTHERS][t] = -1;
-            if (model == SIZE_MAX) continue; /* baselines are measured where the model is */
+            if (model == SIZE_MAX) continue; /* baselines use the same votes as the model */
             w->off[DIS_PREDICTION_MOST_FREQUENT][t] =
                 steps_off(most_frequent(own, k, w->has_history ? SIZE_MAX : label), label);
             w->off[DIS_PREDICTION_MAJORITY_OF_OTHERS][t] = steps_off(most_frequent(item, k, label), label);
@@ -198,7 +198,7 @@ static dis_status measure_votes(work *w)
 
 /* ---- means ---- */
 
-/* Sums and counts of a kind of figure into columns of n_units; `group` below 0: all votes. */
+/* Sums and counts of a metric in columns of n_units; `group` below 0: all votes. */
 static void sum_units(work *w, size_t kind, dis_prediction_source source, dis_average over, const int32_t *group,
                       int32_t which)
 {
@@ -221,7 +221,7 @@ static void sum_units(work *w, size_t kind, dis_prediction_source source, dis_av
     }
 }
 
-/* The mean of what was added up, with its interval over units. */
+/* The mean of the sums, with its interval over units. */
 static dis_status mean_of(work *w, size_t n_units, dis_metric *out)
 {
     const double *const columns[] = {w->column[0], w->column[1]};

@@ -1,4 +1,4 @@
-/* certificate.h: what writing and reading a certificate share. */
+/* certificate.h: shared by the code that writes and reads certificates. */
 #ifndef DIS_JUDGE_CERTIFICATE_H
 #define DIS_JUDGE_CERTIFICATE_H
 

@@ -52,7 +52,7 @@ static dis_status find_split(contrast *c)
     return DIS_OK;
 }
 
-/* Weights of the low and the high items, and how many there are. */
+/* Weights of the low and the high items, and their numbers. */
 typedef struct {
     double total[2], mean[2], n[2];
 } sides;

@@ -4,7 +4,7 @@
  * the variance v = s^2 / t + S: s^2 is the variance of an item (the larger one of the certificate's and that of the new
  * items), S the variance of the certified mean plus what new annotators add. The likelihood ratio of a shift by a,
  * exp((d a - a^2 / 2) / v), is a martingale in t for every a, and so is any average over a. Therefore the largest value
- * of such an average exceeds 1 / level with probability level at most, however often one looks (Ville 1939).
+ * of such an average exceeds 1 / level with probability level at most, at any number of looks (Ville 1939).
  *
  *   agreement       a = -.05, -.1, -.2, -.5 times (1 - chance agreement): drops of kappa; weights .2, .4, .2, .2
  *   shares, biases  a is normal with standard deviation .05 or .2, 1/2 each
@@ -101,14 +101,14 @@ static double evidence_of_change(double d, double v)
     return sum;
 }
 
-/* The variance of an item; where all certified items are alike, what one more item that differs would make it. */
+/* The variance of an item; if all certified items are equal, the variance with one more item that differs. */
 static double item_variance(const dis_judge_baseline *b)
 {
     const double p = 1 / ((double)b->n + 2);
     return fmax(b->item_variance, p * (1 - p));
 }
 
-/* The variance of the certified mean, and what the people of the new votes add. */
+/* The variance of the certified mean, plus the contribution of the people of the new votes. */
 static double fixed_variance(const work *w, const dis_drift_row *row, const dis_judge_baseline *b)
 {
     const double items = b->n ? b->item_variance / (double)b->n : 0, people = fmax(0, b->variance - items);
@@ -168,7 +168,7 @@ static dis_metric sequence(const work *w, size_t n, double mean, double variance
                         .has_interval = n >= BURN_IN};
 }
 
-/* share: part of the level that this row gets. */
+/* share: fraction of the level assigned to this row. */
 static void check_row(const work *w, dis_drift_row *row, const dis_judge_baseline *b, double share)
 {
     const size_t n = list_values(w, row);

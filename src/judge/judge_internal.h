@@ -1,12 +1,12 @@
-/* judge_internal.h: what the parts of a judge's evaluation share. */
+/* judge_internal.h: shared by the parts of a judge's evaluation. */
 #ifndef DIS_JUDGE_JUDGE_INTERNAL_H
 #define DIS_JUDGE_JUDGE_INTERNAL_H
 #include "dissent/judge.h"
 #include "stats/crossed_intervals.h"
 
 enum {
-    DIS_JUDGE_MIN_ITEMS = 10, /* items that a figure needs */
-    DIS_JUDGE_MIN_PEOPLE = 5  /* people that an interval for new people needs */
+    DIS_JUDGE_MIN_ITEMS = 10, /* minimum number of items of an estimate */
+    DIS_JUDGE_MIN_PEOPLE = 5  /* minimum number of people of an interval for new people */
 };
 
 /* ---- votes (judge_votes.c) ---- */
@@ -32,7 +32,7 @@ static inline size_t dis__judge_n_votes(const dis__judge_votes *v, size_t i)
 {
     return (size_t)(v->start[i + 1] - v->start[i]);
 }
-/* Share of people's votes on item i, which has some, that are for a class. */
+/* Share of people's votes for a class on item i, which must have votes. */
 double dis__judge_people_share(const dis__judge_votes *v, size_t i, size_t class_index);
 /* The same votes as a table: workers 0 .. n_people - 1 are people, n_people is the judge. */
 dis_status dis__judge_votes_table(dis_context *ctx, const dis__judge_votes *v, const dis_names *classes,
@@ -56,9 +56,9 @@ void dis__judge_variance_destroy(dis__judge_variance *v);
 
 /* ---- figures ---- */
 
-/* The variances that the metrics of a view are made of, for planning. */
+/* The variances of the metrics of a view, for planning. */
 typedef struct {
-    double items, people; /* of the metric: what items add, and what people add */
+    double items, people; /* of the metric: contributions of items and of people */
 } dis__judge_spread;
 
 struct dis_judge {

@@ -24,7 +24,7 @@ typedef struct {
     double ideal;
 } stratum;
 
-/* An open item, or for scores any item, with what it is ordered by. */
+/* An open item (or any item, for scores) with its sort key. */
 typedef struct {
     size_t item, stratum;
     double key;
@@ -76,9 +76,9 @@ static void count_strata(const dis__judge_votes *v, const size_t *of, stratum *a
     }
 }
 
-/* ---- how many of each ---- */
+/* ---- items per stratum ---- */
 
-/* Hands out `left` items one by one to the stratum that is furthest below its share. */
+/* Assigns `left` items one by one to the stratum that is furthest below its share. */
 static void allocate(stratum *all, size_t n_strata, size_t n)
 {
     size_t left = n;

@@ -1,28 +1,28 @@
 /* How accurate each annotator is: the probability of a correct vote on an item like these, with a 95 % interval.
  *
- * With p the labels' probabilities, an annotator's n votes v on items i are expected to be correct at the rate
+ * With p the labels' probabilities, the expected accuracy of an annotator's n votes v on items i is
  *
  *     quality = mean of p_i[v_i]
  *
- * Only votes that can be checked count: another annotator voted on the item, or its class is known.
+ * Only votes that can be checked are counted: another annotator voted on the item, or it has a gold label.
  *
- * Two things are uncertain. First, how much the labels can be trusted: calibrated probabilities allow for errors that
- * annotators share. If errors were independent, the same votes would say more, with probabilities near
+ * There are two sources of uncertainty. First, the labels: calibrated probabilities allow for errors that annotators
+ * share. If errors were independent, the same votes would be more informative, with probabilities near
  *
  *     h_i = p_i ^ T_i, normalised,    T_i = min(n_i, 16) ^ .48,    n_i votes on item i
  *
  * (the temperature that the default labels divide by when they see no dependence). The accuracy by h is unbiased on
  * crowds with independent errors, the one by p is on average unbiased on real crowds, and votes cannot tell which case
- * holds. So the interval reaches from below the smaller of the two means to above the larger one. Second, the sampling
- * error. A vote whose correctness is known with variance h (1 - h) carries that much less information, which gives
+ * holds. So the interval covers both means. Second, the sampling
+ * error. A vote whose correctness is known with variance h (1 - h) is less informative, which gives
  *
  *     information = n (1 - l) / b,    b = m (1 - m) of the mean m,    l = mean of h (1 - h) / b
  *     variance    = (1 + l / 2) / (information + 10) + (.3 mean of p (1 - p))^2
  *
- * 10 is the precision of a wide prior. The last term is the error of the labels that the votes on different items share:
- * a shift of the log-odds of p with standard deviation .3. Means start with two votes at the crowd's mean; bounds are
- * Wilson's at the number of votes that gives this variance, widened by half a vote. docs/evidence/review.md has the coverage, and
- * bench/truth/annotator_intervals.py measures it and shows how .3 was chosen.
+ * 10 is the precision of a wide prior. The last term is the error of the labels that the votes on different items
+ * share: a shift of the log-odds of p with standard deviation .3. Means start with two votes at the crowd's mean;
+ * bounds are Wilson's at the number of votes that gives this variance, widened by half a vote. docs/evidence/review.md
+ * has the coverage, and bench/truth/annotator_intervals.py measures it and shows how .3 was chosen.
  *
  * Cost: one pass over the items, with a logarithm and an exponential per probability. */
 #include "review/review_parts.h"
@@ -34,25 +34,25 @@
 enum { BLOCK_VALUES = 4096 };
 #define Z            1.959963984540054
 #define PRIOR_VOTES  2.0
-#define PRECISION    10.0 /* of the prior of an annotator's accuracy */
+#define PRECISION    10.0 /* prior weight of an annotator's accuracy */
 #define SHARED_SHIFT .3   /* standard deviation of the common error of log-odds */
 #define POWER        .48
 #define LIMIT        16.0
 #define MOST_MISSING .95
 #define SMALLEST     1e-300
 
-/* Sums over the votes of an annotator that can be checked. */
+/* Sums over the checkable votes of an annotator. */
 typedef struct {
     double votes, correct, variance;          /* by the labels' probabilities */
-    double independent, independent_variance; /* by those if errors were independent */
+    double independent, independent_variance; /* by the probabilities under independent errors */
     double compared, peers;                   /* votes with others on the item; mean accuracy of these */
-    double known, known_correct;              /* votes on items with a known class */
+    double known, known_correct;              /* votes on items with a gold label */
 } annotator_sums;
 
 typedef struct {
     const dis__crowd_model *m;
     const double *p;
-    double *sharp; /* (block, K): probabilities if errors were independent */
+    double *sharp; /* (block, K): probabilities under independent errors */
     annotator_sums *of;
 } accuracy_work;
 
@@ -60,7 +60,7 @@ static void sharpen(const accuracy_work *work, size_t first, size_t n)
 {
     const dis__crowd_model *m = work->m;
     const size_t K = m->n_classes;
-    double last_n = 1, temperature = 1; /* neighbours often have as many votes */
+    double last_n = 1, temperature = 1; /* consecutive items often have the same number of votes */
     for (size_t x = 0; x < n * K; x++) work->sharp[x] = fmax(work->p[first * K + x], SMALLEST);
     m->special.log(work->sharp, n * K);
     for (size_t i = 0; i < n; i++) {

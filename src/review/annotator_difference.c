@@ -1,19 +1,19 @@
 /* Whether an annotator is less accurate than the others on the same items, with control of the false discovery rate.
  *
- * A vote scores the share of the other votes on the item that agree with it, or on an item with a known class whether
- * it is correct. If all annotators are equally good, any of them could have cast any of the votes on an item, whatever
- * the item is like and however dependent their errors are. So the score of a vote less the mean score of the other
- * votes has the mean 0, with a variance and skewness that follow from the item's votes alone. An annotator's
- * differences are summed; the p-value is the lower tail of the sum, by a gamma law with the same three moments (the
- * tail matters: with few votes a normal law calls too many).
+ * A vote scores the share of the other votes on the item that agree with it, or, on an item with a gold label, whether
+ * it is correct. If all annotators are equally good, any of them could have cast any of the votes on an item, for any
+ * item and any dependence of errors. So the difference between the score of a vote and the mean score of the other
+ * votes has mean 0, with a variance and skewness that follow from the item's votes alone. An annotator's differences
+ * are summed; the p-value is the lower tail of the sum, from a gamma distribution with the same three moments (with few
+ * votes, a normal tail rejects too often).
  *
- * Two votes on an item always have the same score. There the partner gives the comparison: an annotator whose partners
- * agree with their other partners more often is worse than those. The expected agreement is the partner's rate on the
- * other items with two votes, drawn towards the overall rate by PARTNER_PRIOR votes. Annotators who only vote with one
- * partner cannot be distinguished.
+ * Two votes on an item always have the same score. For such items the comparison is with the partner: an annotator
+ * whose partners agree more often with their other partners is worse than these. The expected agreement is the
+ * partner's rate on the other items with two votes, shrunk towards the overall rate by PARTNER_PRIOR votes. Annotators
+ * who only vote with one partner cannot be distinguished.
  *
- * p-values are adjusted by Benjamini and Hochberg's rule over all annotators (review_workers.c has the bound). So if
- * all are equally good, no one is called weak in 95 % of crowds.
+ * p-values are adjusted by Benjamini and Hochberg's rule over all annotators (review_workers.c has the bound). If all
+ * annotators are equally good, no annotator is called weak in 95 % of crowds.
  *
  * Cost: two passes over the votes. */
 #include "review/review_parts.h"
@@ -24,7 +24,7 @@
 
 #define Z             1.959963984540054
 #define PARTNER_PRIOR 5.0
-#define SYMMETRIC     .005 /* skewness below which the normal law is used */
+#define SYMMETRIC     .005 /* skewness below which the normal distribution is used */
 
 /* Sums over the compared votes of an annotator: differences, their squares, and the moments if all are equally good. */
 typedef struct {
@@ -97,7 +97,8 @@ static double score(const difference_work *work, size_t i, size_t label, double 
 static void add_item(const difference_work *work, size_t i)
 {
     const dis_votes_view *v = &work->m->votes;
-    const double n = (double)(v->start[i + 1] - v->start[i]), scale = n / (n - 1); /* the others, not all */
+    const double n = (double)(v->start[i + 1] - v->start[i]), scale = n / (n - 1); /* the other votes, if not all
+                                                                                    * agree */
     double mean = 0, variance = 0, third = 0;
     for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) work->count[dis__vote_label(v, a)]++;
     for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) mean += score(work, i, dis__vote_label(v, a), n) / n;

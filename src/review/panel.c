@@ -41,7 +41,7 @@ void dis_panel_destroy(dis_panel *panel)
     dis__free(panel);
 }
 
-/* ---- sorting out ---- */
+/* ---- sorting the votes ---- */
 
 static void data_free(dis__panel_data *d)
 {
@@ -76,7 +76,8 @@ static dis_status number_judges(dis__panel_data *d)
     return DIS_OK;
 }
 
-/* The class with most votes, -1 when there is none or several have most; *tied: how many have most, 0 without votes. */
+/* The class with most votes, -1 without votes or with a tie; *tied: number of classes with most votes, 0 without
+ * votes. */
 static int32_t most_chosen(const uint32_t *count, size_t n, size_t *tied)
 {
     size_t top = 0;
@@ -125,7 +126,7 @@ static dis_status read_numbers(dis__panel_data *d)
     for (size_t k = 0; k < v->n_classes; k++) {
         size_t n;
         const char *text = dis_names_get(v->classes, k, &n);
-        if (!dis__parse_real(text, n, &d->number[k])) d->number[k] = (double)k; /* positions of declared classes */
+        if (!dis__parse_real(text, n, &d->number[k])) d->number[k] = (double)k; /* ranks of declared classes */
     }
     return DIS_OK;
 }
@@ -181,7 +182,7 @@ static dis_status sort_out(dis__panel_data *d, dis_panel_view *view)
                 : dis__fail(DIS_EDATA, "no item has votes of people and of judges; judges are compared with people");
 }
 
-/* ---- work ---- */
+/* ---- entry point ---- */
 
 static void count_judge(const dis__panel_data *d, size_t j, dis_panel_judge *to)
 {
@@ -193,7 +194,7 @@ static void count_judge(const dis__panel_data *d, size_t j, dis_panel_judge *to)
     }
 }
 
-/* Everything is unknown until it is measured. */
+/* All results are unknown until they are computed. */
 static void undefine(const dis__panel_data *d, dis_panel_judge *judges, dis_panel_pair *pairs, dis_panel_view *view)
 {
     const char *weak = view->n_items_with_two < DIS_PANEL_MIN_ITEMS
@@ -226,7 +227,7 @@ static dis_status judge_one(const dis__panel_data *d, size_t j, const dis_panel_
     return dis__panel_test_alternative(d, j, judge);
 }
 
-/* What needs several people per item. */
+/* Parts that need several people per item. */
 static dis_status judge_together(const dis__panel_data *d, dis_panel *panel, dis_panel_view *view)
 {
     dis__panel_truth t;

@@ -48,7 +48,7 @@ dis_status dis__panel_compute_agreement(const dis__panel_data *d, size_t j, dis_
 
 /* ---- scores ---- */
 
-/* How well a label agrees with the votes of all people on the item but one for `without`. */
+/* How well a label agrees with the votes of all people on the item except `without`. */
 static double score(const dis__panel_data *d, size_t i, size_t label, size_t without)
 {
     const size_t n = d->votes->n_classes;
@@ -68,7 +68,7 @@ typedef struct {
     double n, sum, squares, as_good;
 } person_sums;
 
-/* -1: not compared. Otherwise 1 when the person scores at least as well, plus 2 when the judge does. */
+/* -1: not compared. Otherwise 1 if the person scores at least as well, plus 2 if the judge does. */
 static int compare_vote(const dis__panel_data *d, size_t j, uint64_t t)
 {
     const size_t i = d->item[t], mine = dis__panel_label(d->votes, t);
@@ -93,7 +93,7 @@ static person_sums compare_person(const dis__panel_data *d, size_t j, size_t w)
     return s;
 }
 
-/* P(T <= t) of mean - epsilon, as SciPy's ttest_1samp has it: all values alike give 0 or 1. */
+/* P(T <= t) of mean - epsilon, as SciPy's ttest_1samp computes it: equal values give 0 or 1. */
 static double test(const person_sums *s, double epsilon)
 {
     const double mean = s->sum / s->n, square = fmax(0, s->squares - s->sum * mean) / (s->n - 1);
@@ -104,7 +104,7 @@ static double test(const person_sums *s, double epsilon)
 
 /* ---- as good as a person ---- */
 
-/* Variance of the mean over people: each vote's influence within its person, then what people differ by. */
+/* Variance of the mean over people: the influence of each vote within its person, plus the variance between people. */
 static dis_status vary(const dis__panel_data *d, size_t j, const person_sums *sums, const dis_panel_judge *judge,
                        double *variance)
 {

@@ -1,4 +1,4 @@
-/* Tests against chance, which come before everything else.
+/* Tests against chance, which run before all other parts.
  *
  * People: does a vote agree with the other votes of people on its item more than when the labels of each person are
  * permuted over the items of this person? The habits of people stay (a rare class stays rare), so that the test holds
@@ -45,7 +45,7 @@ static int permutations_for(double n)
     return (int)fmin(MANY, fmax(FEW, WORK / fmax(1, n)));
 }
 
-/* Whether so many permutations as high leave no chance of a small p. */
+/* Whether the number of permutations at least as high rules out a small p. */
 static bool hopeless(int higher, int permutations)
 {
     return higher > PEOPLE_LEVEL * (permutations + 1);

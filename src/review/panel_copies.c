@@ -2,7 +2,7 @@
  *
  * Given the answer of most people, votes are independent. With q_i the posterior of this answer given people's votes on
  * item i (one confusion matrix per person, shrunk to the pooled one by SHRINK votes per class), and C the confusion
- * matrix of the judge (EM), an independent judge says what a person said (x) with probability p_i = sum_k q_ik C(k, x).
+ * matrix of the judge (EM), an independent judge repeats a person's answer x with probability p_i = sum_k q_ik C(k, x).
  * Observed equal votes are compared with the sum of p_i (variance sum p_i (1 - p_i)). The estimated share of copied
  * votes is (observed - expected) / (items - expected). A judge is named when this share is at least MIN_COPIED and the
  * one-sided p-value, corrected over all comparisons (Holm 1979), is below LEVEL.

@@ -1,17 +1,17 @@
-/* panel_internal.h: what the parts of a panel share. */
+/* panel_internal.h: shared by the parts of a panel. */
 #ifndef DIS_REVIEW_PANEL_INTERNAL_H
 #define DIS_REVIEW_PANEL_INTERNAL_H
 #include "dissent/panel.h"
 #include "core/parallel/pool.h"
 
 enum {
-    DIS_PANEL_MIN_ITEMS = 10,  /* items that a figure needs */
-    DIS_PANEL_MIN_PEOPLE = 5,  /* people that an interval for new people needs */
+    DIS_PANEL_MIN_ITEMS = 10,  /* minimum number of items of an estimate */
+    DIS_PANEL_MIN_PEOPLE = 5,  /* minimum number of people of an interval for new people */
     DIS_PANEL_GROUPS = 20,     /* groups of items of the jackknife */
-    DIS_PANEL_MAX_CLASSES = 64 /* classes up to which errors are corrected for errors of people */
+    DIS_PANEL_MAX_CLASSES = 64 /* maximum number of classes for the correction of errors */
 };
 
-/* The votes: of people as counts, of judges one by one. */
+/* The votes: of people as counts, of judges as a table. */
 typedef struct {
     dis_context *ctx;
     const dis_votes_view *votes;
@@ -25,7 +25,7 @@ typedef struct {
     uint32_t *n_votes;   /* (n_items) of people */
     int32_t *majority;   /* (n_items) of people, -1: none, or a tie */
     double *panel;       /* (n_items, n_classes) majority of the judges, ties split evenly; all 0: no vote */
-    double *number;      /* (n_classes) where classes are numbers */
+    double *number;      /* (n_classes) values of numeric classes */
     uint64_t *first;     /* (n_workers + 1) votes of a worker, in `vote` */
     uint64_t *vote;      /* (n_votes) positions of votes, by worker */
     uint32_t *item;      /* (n_votes) the item of a vote */
@@ -49,10 +49,10 @@ typedef struct {
 dis_status dis__panel_variance_create(const dis__panel_data *d, dis__panel_variance *v);
 void dis__panel_variance_add(dis__panel_variance *v, size_t worker, double influence);
 void dis__panel_variance_end_item(dis__panel_variance *v);
-/* What people add to the variance over items: 0 with fewer than DIS_PANEL_MIN_PEOPLE people. */
+/* Contribution of people to the variance over items: 0 with fewer than DIS_PANEL_MIN_PEOPLE people. */
 double dis__panel_variance_compute_people(const dis__panel_variance *v);
 void dis__panel_variance_destroy(dis__panel_variance *v);
-/* A share with its interval, never of width 0: where few items differ, Wilson's interval widens it. */
+/* A share with its interval, never of width 0: if few items differ, Wilson's interval widens it. */
 dis_metric dis__panel_compute_share(double value, double variance, double quantile, size_t n);
 
 /* ---- tests ---- */
@@ -99,7 +99,7 @@ dis_status dis__panel_test_alternative(const dis__panel_data *d, size_t j, dis_p
 /* panel_rates.c: (n_judges + 1, n_classes) rows. */
 dis_status dis__panel_estimate_rates(const dis__panel_data *d, const dis_panel_judge *judges, dis_panel_rate *rates);
 
-/* panel_labels.c: calibrated labels, and where to buy. */
+/* panel_labels.c: calibrated labels, and which items need more votes. */
 dis_status dis__panel_compute_labels(const dis__panel_data *d, double *p, dis_panel_view *view);
 dis_status dis__panel_select_items(const dis__panel_data *d, const double *p, double strength, dis_panel_item *items,
                                    uint64_t *spent);

@@ -1,8 +1,8 @@
-/* Are the items with votes of people like the others, by what the judges say?
+/* Are the items with votes of people similar to the others, judged by the answers of the judges?
  *
- * Estimates from labelled items hold for all items when the labelled ones are a random part. Compared are the mean over
- * items of the share of judges that say each class, and of the share of pairs of judges that agree (hard items have
- * fewer), by Welch's test with normal tails; the smallest p-value times the number of tests (Bonferroni). Cost:
+ * Estimates from labelled items hold for all items if the labelled items are a random sample. Compared are the mean
+ * over items of the share of judges that answer each class, and of the share of pairs of judges that agree (hard items
+ * have fewer), by Welch's test with normal tails; the smallest p-value times the number of tests (Bonferroni). Cost:
  * O(items x judges x classes). */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
@@ -58,7 +58,7 @@ static void compare(const dis__panel_data *d, double *score, moments *m, dis_pan
         const size_t known = scores_of(d, i, score);
         for (size_t s = 0; s < known; s++) add(&m[2 * s + (d->n_votes[i] > 0)], score[s]);
     }
-    for (size_t s = n == 2 ? 1 : 0; s <= n; s++) { /* of two classes, one says it all */
+    for (size_t s = n == 2 ? 1 : 0; s <= n; s++) { /* with two classes, one share determines the other */
         const double p = test(&m[2 * s], &m[2 * s + 1]);
         if (isnan(p)) continue;
         tests++;

@@ -1,22 +1,23 @@
-/* Soft labels calibrated to people, from the votes of judges and of people; and where one more vote of a person helps
- * most.
+/* Soft labels calibrated to people, from the votes of judges and of people; and which items gain most from one more
+ * vote of a person.
  *
- * On items that people answered, C_j(k, z) is how often judge j says z when people say k (each vote of a person
- * counting its share; one vote's worth of smoothing), pi_k how often people say k. The judges' word for an item is
+ * On items answered by people, C_j(k, z) is the probability that judge j answers z if people answer k (each vote of a
+ * person counts with its share; smoothing by one vote), pi_k the share of k among people's answers. The judges'
+ * prediction for an item is
  *
  *   g_ik ~ pi_k prod_j C_j(k, z_ij)^t
  *
- * with one exponent t for all: judges that err together are no independent evidence, and t below 1 takes that back. t
- * is the one under which people's votes are most likely, matrices being learned without the fifth of the items that an
- * item belongs to. The label is what people said with the judges' word as `a` votes before them:
+ * with one exponent t for all: the votes of judges with dependent errors are not independent evidence, and t below 1
+ * corrects for that. t maximizes the likelihood of people's votes, with matrices estimated without the fold (one of
+ * five) of the item. The label combines people's votes with the judges' prediction as `a` prior votes:
  *
  *   p_ik = (a g_ik + c_ik) / (a + n_i),   c_ik votes of people for k, n_i of all
  *
- * where `a` is the one under which each vote of a person is most likely given the others on its item. With p_i a
- * Dirichlet mean of weight A_i = a + n_i the variance of the shares is (1 - sum_k p_k^2) / (A_i + 1), and one more vote
- * takes (1 - sum_k p_k^2) / (A_i + 1)^2 from it: votes are bought one by one where that is largest.
+ * where `a` maximizes the likelihood of each vote of a person given the other votes on its item. With p_i a Dirichlet
+ * mean of weight A_i = a + n_i the variance of the shares is (1 - sum_k p_k^2) / (A_i + 1), and one more vote reduces
+ * it by (1 - sum_k p_k^2) / (A_i + 1)^2: votes are planned one by one where that is largest.
  *
- * Cost: O(items x judges x classes) for each of some 60 values of t; buying O((items + budget) log items). */
+ * Cost: O(items x judges x classes) for each of some 60 values of t; planning O((items + budget) log items). */
 #include "tool/arrays.h"
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
@@ -30,20 +31,20 @@ enum { FOLDS = 5, STEPS = 60 };
 #define MAX_EXPONENT  3.
 #define MIN_STRENGTH  .01
 #define MAX_STRENGTH  1e4
-#define MOST_STRENGTH 100. /* more cannot be told from a few votes per item */
+#define MOST_STRENGTH 100. /* larger values cannot be identified from a few votes per item */
 
 typedef struct {
     const dis__panel_data *d;
     size_t n_classes, n_items;
     uint8_t *fold;     /* (n_items) */
-    double *log_c;     /* (FOLDS + 1, n_judges, n_classes, n_classes) log C; the last without nothing left out */
+    double *log_c;     /* (FOLDS + 1, n_judges, n_classes, n_classes) log C; the last uses all items */
     double *log_prior; /* (FOLDS + 1, n_classes) */
     double *evidence;  /* (n_items, n_classes) sum over judges of log C */
-    double *g;         /* (n_items, n_classes) the judges' word */
+    double *g;         /* (n_items, n_classes) the judges' prediction */
     double exponent, strength;
 } work;
 
-/* ---- what judges say when people say k ---- */
+/* ---- answers of judges given answers of people ---- */
 
 static void learn(work *w, size_t fold)
 {
@@ -91,7 +92,7 @@ static void weigh_evidence(work *w)
     }
 }
 
-/* The judges' word for an item at exponent t. */
+/* The judges' prediction for an item at exponent t. */
 static void word_of(const work *w, size_t i, double t, double *g)
 {
     const size_t n = w->n_classes, fold = w->d->n_votes[i] ? w->fold[i] : FOLDS;
@@ -106,7 +107,7 @@ static void word_of(const work *w, size_t i, double t, double *g)
 
 /* ---- fitting ---- */
 
-/* -log of people's votes by the judges' word. */
+/* Negative log-likelihood of people's votes under the judges' prediction. */
 static double loss_at_exponent(work *w, double t)
 {
     const size_t n = w->n_classes;
@@ -122,7 +123,7 @@ static double loss_at_exponent(work *w, double t)
     return loss;
 }
 
-/* -log of each vote given the others on its item, the judges' word being worth `a` votes. */
+/* Negative log-likelihood of each vote given the others on its item, with the judges' prediction worth `a` votes. */
 static double loss_at_strength(work *w, double log_a)
 {
     const size_t n = w->n_classes;
@@ -138,7 +139,7 @@ static double loss_at_strength(work *w, double log_a)
     return loss;
 }
 
-/* The position of the smallest value between two, by golden section: both curves have one valley. */
+/* The minimum in an interval, by golden section: both curves are unimodal. */
 static double lowest(work *w, double (*loss)(work *w, double x), double from, double to)
 {
     const double ratio = .6180339887498949;
@@ -217,7 +218,7 @@ static dis_status calibrate(work *w, double *p, dis_panel_view *view)
     weigh_evidence(w);
     w->exponent = lowest(w, loss_at_exponent, 0, MAX_EXPONENT);
     for (size_t i = 0; i < w->n_items; i++) word_of(w, i, w->exponent, w->g + i * n);
-    w->strength = 2; /* single votes say nothing of how far people differ */
+    w->strength = 2; /* items with one vote have no information on disagreement between people */
     if (has_second_votes(w))
         w->strength = fmin(MOST_STRENGTH, exp(lowest(w, loss_at_strength, log(MIN_STRENGTH), log(MAX_STRENGTH))));
     judge_labels(w, view);
@@ -229,7 +230,7 @@ static dis_status calibrate(work *w, double *p, dis_panel_view *view)
     return DIS_OK;
 }
 
-/* Every item gets the class shares of people: votes do not tell items apart. */
+/* Every item gets people's class shares: the votes do not distinguish items. */
 static void label_alike(const dis__panel_data *d, double *p, dis_panel_view *view)
 {
     static const char *const reason = "nothing is predicted from the judges";
@@ -261,7 +262,7 @@ dis_status dis__panel_compute_labels(const dis__panel_data *d, double *p, dis_pa
     return status;
 }
 
-/* ---- buying ---- */
+/* ---- planning votes ---- */
 
 typedef struct {
     double spread, weight; /* 1 - sum p^2, A */

@@ -1,6 +1,6 @@
-/* The share of each class among people's answers, where people answered a part of the items and a judge more.
+/* The share of each class among people's answers, if people answered some of the items and a judge more of them.
  *
- * Y_i is the share of people's votes on item i for the class, f_i whether the judge says it (of the majority of the
+ * Y_i is the share of people's votes on item i for the class, f_i whether the judge answers it (of the majority of the
  * judges: 1 / t with t classes tied); n items have both, N the judge alone. z = 1.96.
  *
  *   bias             mean f - mean Y on the n items, interval by its standard error
@@ -11,8 +11,8 @@
  *                    var_n(Y - l f) / n + l^2 var_N(f) / N, l = cov_n(Y, f) / ((1 + n / N) var_{n + N} f) within 0 .. 1
  *   needed           the n at which z times the root of that variance is h, l being the best for that n
  *
- * With enough people the variance of each includes new people (panel_interval.c). Where few items differ, Wilson's
- * interval is the least: no interval has width 0.
+ * With enough people the variance of each includes new people (panel_interval.c). If few items differ, Wilson's
+ * interval is the lower limit: no interval has width 0.
  *
  * Cost: O(items + votes) for each class and judge. */
 #include "tool/arrays.h"
@@ -24,10 +24,10 @@
 typedef struct {
     const dis__panel_data *d;
     size_t judge, class;
-    const char *silent; /* why nothing is reported that depends on this judge; NULL: it is */
+    const char *silent; /* why no result that depends on this judge is reported; NULL: it is reported */
 } source;
 
-/* Whether the judge says the class; -1: no vote. */
+/* Whether the judge answers the class; -1: no vote. */
 static double says(const source *s, size_t i)
 {
     const size_t n = s->d->votes->n_classes;
@@ -75,7 +75,7 @@ static sums add_up(const source *from)
     return s;
 }
 
-/* ---- what new people add to a variance ---- */
+/* ---- contribution of new people to a variance ---- */
 
 /* Influence of a vote y on an item with judge's answer f: a y + b y f + c (1 - y) (1 - f) + e (1 - y) + g f + h. */
 typedef struct {
@@ -120,7 +120,7 @@ static dis_status bias(const source *from, const sums *s, dis_panel_rate *to)
     return DIS_OK;
 }
 
-/* Rogan and Gladen need a judge that says the class more often where people do. */
+/* Rogan and Gladen's estimate needs a judge that answers the class more often where people do. */
 static const char *cannot_correct(const sums *s, double sensitivity, double specificity)
 {
     const double all = s->n + s->alone, f = (s->f + s->f_alone) / all, positive = s->y, negative = s->n - s->y;
@@ -157,7 +157,7 @@ static dis_status rogan_gladen(const source *from, const sums *s, dis_panel_rate
     return DIS_OK;
 }
 
-/* The smallest n with a variance of no more than `target`, when the judge has voted on `alone` further items. */
+/* The smallest n with a variance of at most `target`, if the judge has voted on `alone` further items. */
 static double items_needed(double var_y, double var_f, double cov, double var_alone, double alone, double target)
 {
     double low = 0, high = ceil(var_y / target);

@@ -175,7 +175,7 @@ void dis__panel_truth_fit(dis__panel_truth *t)
 
 /* ---- decoding ---- */
 
-/* M, its clarity; classes that almost no item has are left as they are. */
+/* M and its clarity; rows of classes that almost no item has are not changed. */
 static double mean_posteriors(const dis__panel_truth *t, size_t without, const double *q, double *m)
 {
     const size_t n = t->n_classes;

@@ -1,6 +1,6 @@
-/* A review: the labels and their probabilities (review_labels.c), the model of the crowd (crowd_model.h), what all this
- * says of items and workers (review_items.c, review_workers.c), the budget (review_budget.c), where classes have an
- * order the ordinal model (review_ordinal.c), and the ranking. */
+/* A review: the labels and their probabilities (review_labels.c), the model of the crowd (crowd_model.h), statistics of
+ * items and workers (review_items.c, review_workers.c), the budget (review_budget.c), the ordinal model of ordered
+ * classes (review_ordinal.c), and the ranking. */
 #include "review/review_internal.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
@@ -72,7 +72,8 @@ static dis_status rank_items(dis_review *review, const dis_review_item *rows, di
     return DIS_OK;
 }
 
-/* The doubtful first by evidence, then the weak by how far they are behind; those without votes last. */
+/* First the doubtful workers by evidence, then the weak ones by their difference to the others; those without votes
+ * last. */
 static rank rank_of_worker(const dis_review_worker *row, size_t w)
 {
     static const int group[DIS_REVIEW_VERDICTS] = {
@@ -119,7 +120,7 @@ static dis_review_order order_of(const dis_review_options *o)
     return o->budget ? DIS_REVIEW_BY_GAIN : DIS_REVIEW_BY_UNCERTAINTY;
 }
 
-/* Votes that cannot be compared, are all alike, or agree no more than chance, say nothing of labels. */
+/* Votes that cannot be compared, are all equal, or agree no more than chance have no information on labels. */
 static bool labels_can_be_judged(const dis__crowd_model *m, const dis_review_view *v)
 {
     if (m->votes.start && !v->n_compared) return false;
@@ -173,7 +174,7 @@ static dis_status review_workers(const dis__crowd_model *m, const double *p, dis
     return status;
 }
 
-/* Expected share of correct votes among those on items that say something of others. */
+/* Expected share of correct votes among those on items that can be checked. */
 static double typical_share(const dis__crowd_model *m, const double *p)
 {
     const dis_votes_view *v = &m->votes;
@@ -250,7 +251,7 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     return status;
 }
 
-/* Likelihoods of more votes than that leave the range of a double. */
+/* Likelihoods of more votes exceed the range of a double. */
 static dis_status check_counts(const dis_votes_view *v)
 {
     for (size_t i = 0; v->counts && i < v->n_items; i++) {

@@ -1,21 +1,21 @@
-/* Spreads a budget of votes over items: the next vote always goes where it is expected to lower the entropy of the
- * truth most (review_items.c).
+/* Spreads a budget of votes over items: the next vote always goes to the item where it is expected to reduce the
+ * entropy of the true class most (review_items.c).
  *
- * The expected entropy of an item falls by less with every vote and items are independent, so taking the largest fall
- * first is the best spread there is. Gains are updated in expectation: after real votes came in, a new review knows
- * more than any plan, which is why no item gets more than DIS_REVIEW_MAX_VOTES votes of one.
+ * The expected entropy of an item decreases by less with every vote and items are independent, so the greedy choice is
+ * optimal. Gains are updated in expectation: after real votes have been collected, a new review is better informed than
+ * any plan, so no item gets more than DIS_REVIEW_MAX_VOTES votes of one budget.
  *
- * Cost: a heap over the items; one look ahead for each vote given. */
+ * Cost: a heap over the items; one evaluation of the gain for each assigned vote. */
 #include "review/review_parts.h"
 #include <math.h>
 
 typedef struct {
     double digits;  /* gain of the next vote, rounded */
-    double entropy; /* expected after the votes given and the next one; NaN: not known yet */
+    double entropy; /* expected after the assigned votes and the next one; NaN: not computed yet */
     uint32_t item;
 } bid;
 
-/* Larger first; equal ones in order of items. */
+/* Descending; ties in order of items. */
 static bool before(const bid *a, const bid *b)
 {
     return a->digits != b->digits ? a->digits > b->digits : a->item < b->item;
@@ -32,7 +32,7 @@ static void sift_down(bid *heap, size_t n, size_t at)
     heap[at] = moving;
 }
 
-/* Votes from a heap of n items until the budget is spent or nothing is to be gained. */
+/* Assigns votes from a heap of n items until the budget is spent or no gain remains. */
 static uint64_t spend(const dis__crowd_model *m, dis_review_item *rows, bid *heap, size_t n, uint64_t budget,
                       double *scratch)
 {

@@ -1,22 +1,23 @@
-/* What a review says of each item.
+/* Statistics of each item.
  *
- * Gain: the expected fall of the entropy of the truth, in nats, by one more vote of a typical worker (the crowd's
- * matrix, at the item's levels):
+ * Gain: the expected reduction of the entropy of the true class, in nats, by one more vote of a typical worker (the
+ * crowd's matrix, at the item's levels):
  *
- *     H(m) = sum over outcomes o of m votes of P(o) H(t | o),     gain = H(0) - H(1)
+ *     H(m) = sum over outcomes o of m votes of P(o) H(t
+ * o),     gain = H(0) - H(1)
  *
- * H(m) falls by less with every vote. The chance of being right after m votes, R(m) = sum over o of max over t of
- * P(t, o), is what is told to people, but no guide: it often does not rise with one vote, and buying by its steepest
- * rise over several did worse in every simulated crowd (docs/evidence/review.md). Both are exact for up to three classes; with
- * more, the classes other than the item's two most probable ones are taken as one. An outcome is then how often each of
- * three answers was given: (m + 1)(m + 2) / 2 of them.
+ * H(m) decreases by less with every vote. The probability of a correct label after m votes, R(m) = sum over o of max
+ * over t of P(t, o), is reported to users but not used for the ranking: it often does not rise with one vote, and
+ * choosing by its steepest rise over several votes was worse in every simulated crowd (docs/evidence/review.md). Both
+ * are exact for up to three classes; with more, the classes other than the item's two most probable ones are merged. An
+ * outcome is the number of answers for each of three classes: (m + 1)(m + 2) / 2 of them.
  *
- * Surprise: each vote is predicted from the others (posterior of the truth without it, then that worker's matrix), at
- * the usual level. With s = -log of the predicted probability of the vote that was cast,
+ * Surprise: each vote is predicted from the others (posterior of the true class without it, then that worker's matrix),
+ * at the usual level. With s = -log of the predicted probability of the observed vote,
  *
  *     z = sum (s - E s) / sqrt(sum Var s)
  *
- * over the item's votes, E and Var under the predictions. The workers' quality explains a disagreement with small z.
+ * over the item's votes, E and Var under the predictions. If the workers' quality explains a disagreement, z is small.
  *
  * Cost: O(K) per item for the gain, O(K) per vote and probable class for the surprise. */
 #include "review/review_parts.h"
@@ -28,9 +29,9 @@
 #include <string.h>
 
 enum { LEVELS = DIS_CROWD_LEVELS, GRAIN = 256, MAX_JOBS = 256, ANSWERS = 3 };
-#define NEGLIGIBLE 1e-9 /* posterior probability of a truth that a prediction may do without */
+#define NEGLIGIBLE 1e-9 /* posterior probability below which a class is ignored in a prediction */
 
-/* Number of ways to get x, y and m - x - y of three answers. */
+/* Number of sequences with x, y and m - x - y of three answers. */
 static double ways(size_t m, size_t x, size_t y)
 {
     double n = 1;
@@ -39,7 +40,7 @@ static double ways(size_t m, size_t x, size_t y)
     return n;
 }
 
-/* Two most probable classes of a joint posterior; `other` is the best of the rest, K when there is none. */
+/* The two most probable classes of a joint posterior; `other` is the most probable of the rest, K if there is none. */
 typedef struct {
     size_t first, second, other;
     double p_first, p_second, p_other;
@@ -63,8 +64,8 @@ static podium find_podium(const double *joint, size_t K)
     return d;
 }
 
-/* mass[h]: probability of hypothesis h at one level; power[h][o][a]: probability of answer o under h, to the power of
- * a = 0 .. the number of votes. */
+/* mass[h]: probability of hypothesis h at one level; power[h][o][a]: probability of answer o under h, to the powers a =
+ * 0 .. number of votes. */
 typedef struct {
     double mass[ANSWERS];
     double power[ANSWERS][ANSWERS][DIS_REVIEW_MAX_VOTES + 1];

@@ -1,9 +1,9 @@
-/* The labels under review and their probabilities: one table for everything that a review, and what shows it, says of
- * an item. They are the caller's, or those that dis_label_result_run() makes by the caller's choice or the default
- * recipe, with the same gold labels; `dissent labels` writes the same table.
+/* The reviewed labels and their probabilities: one table for all item statistics of a review and its output. They are
+ * given by the caller, or computed by dis_label_result_run() with the caller's method or the default recipe, with the
+ * same gold labels; `dissent labels` writes the same table.
  *
- * Ordinal votes without a choice are the exception: the soft labels of the method ordinal predict votes, so the chance
- * that a label is correct comes from the posterior of the item's position (review_ordinal.c).
+ * Exception: ordinal votes without a given method. The soft labels of the method ordinal predict votes, so the
+ * probability that a label is correct comes from the posterior of the item's position (review_ordinal.c).
  *
  * Cost: that of the fits, or a copy. */
 #include "review/review_internal.h"
@@ -28,7 +28,7 @@ static dis_status check_row(const double *p, size_t n_classes, size_t item)
                : dis__fail(DIS_EDATA, "item %zu: the probabilities sum to %g; scale them to sum to 1", item, sum);
 }
 
-/* The caller's rows over the made ones; *lacking: how many the caller has not given. */
+/* Overwrites computed rows with the caller's; *lacking: number of rows missing from the caller's labels. */
 static dis_status put_given(const dis_review_options *o, size_t n_items, size_t n_classes, double *p, size_t *lacking)
 {
     *lacking = 0;

@@ -1,7 +1,7 @@
-/* What a review adds where classes have an order: the method ordinal (src/labels/methods/ordinal.c), fitted with
- * standard errors. Without a choice of labels they are its most probable classes, correct if the item's position lies
- * between the thresholds of the class. What another vote would tell is what it tells of the position. Workers get bias,
- * spread and lapses with 95 % intervals: of bias by +- 1.96 standard errors, of spread by the same on its logarithm.
+/* A review of ordered classes: the method ordinal (src/labels/methods/ordinal.c), fitted with standard errors. Unless
+ * labels are given, they are its most probable classes, correct if the item's position is between the thresholds of the
+ * class. The gain of a vote is its expected information on the position. Workers get bias, spread and lapses with 95 %
+ * intervals: of bias by +- 1.96 standard errors, of spread by the same on its logarithm.
  *
  * Cost: one fit of the method, and a pass over the votes. */
 #include "review/review_internal.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define Z_95   1.959963984540054
-#define BIASED .25 /* classes from 0 that the whole interval of a bias has to be away */
+#define BIASED .25 /* classes by which the whole interval of a bias must differ from 0 */
 
 static const double *values(const dis_fit *fit, const char *name)
 {

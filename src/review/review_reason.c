@@ -1,4 +1,4 @@
-/* Why an item or a worker stands where it does, in plain words. */
+/* The reason for the rank of an item or a worker, in plain words. */
 #include "review/review_internal.h"
 #include "labels/method.h"
 #include "core/numbers/decimal.h"
@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 enum { NAME = 48, CUT = 40 };
-#define ODD_Z      2.0 /* standard deviations from which votes count as odd */
-#define BETTER_BY  .1  /* difference in shares of right votes that is worth a word */
+#define ODD_Z      2.0 /* standard deviations from which votes count as surprising */
+#define BETTER_BY  .1  /* smallest difference in agreement that is mentioned */
 #define STRONG     1.0
-#define CHANCE_GAP .15 /* above what blind guessing reaches by less than this, workers are called poor */
+#define CHANCE_GAP .15 /* workers whose accuracy exceeds that of blind guessing by less are called poor */
 
-/* A class name, cut at a whole character when it is long, and in quotes unless it reads like a word. */
+/* A class name, truncated at a character boundary if it is long, and in quotes unless it looks like a word. */
 static const char *name_of(const dis_names *names, size_t i, char out[NAME])
 {
     size_t length;
@@ -32,10 +32,10 @@ static double percent(double x)
     return 100 * x;
 }
 
-/* Those who chose a class. */
+/* The workers who chose a class. */
 typedef struct {
-    double n, quality; /* quality: their mean; NaN: no one did, or it is not known who */
-    double blind;      /* how many of them are doubtful */
+    double n, quality; /* quality: their mean; NaN: none, or the workers are unknown */
+    double blind;      /* number of doubtful workers among them */
 } camp;
 
 static camp camp_of(const dis_review *review, const dis_votes_view *v, size_t item, size_t label)
@@ -70,7 +70,7 @@ static void put(text *t, const char *format, ...)
     if (n > 0) t->used = t->used + (size_t)n < t->size ? t->used + (size_t)n : t->size - 1;
 }
 
-/* How the votes lie. */
+/* The distribution of the votes. */
 static void put_split(text *t, const dis_review_item *row, const char *label, const char *other)
 {
     const double n = row->votes, a = row->votes_for_label, b = row->votes_for_second;
@@ -88,7 +88,7 @@ static void put_split(text *t, const dis_review_item *row, const char *label, co
         put(t, "%.6g of %.6g for %s, %.6g for %s", b, n, other, a, label);
 }
 
-/* A single vote is worth what its worker is. */
+/* The reliability of a single vote is that of its worker. */
 static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v, size_t item)
 {
     static const char *const words[] = {[DIS_REVIEW_CONSTANT] = ", by an annotator who always gives this label",
@@ -102,7 +102,7 @@ static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v
     return true;
 }
 
-/* What is to be said of one camp against the other, if anything. */
+/* Remarks on one camp compared with the other, if any. */
 static bool put_contrast(text *t, const camp *bad, const camp *good, const char *bad_name, const char *good_name)
 {
     if (bad->blind > 0 && bad->blind == bad->n && good->blind < good->n) {
@@ -118,7 +118,7 @@ static bool put_contrast(text *t, const camp *bad, const camp *good, const char 
     return true;
 }
 
-/* What the workers' quality adds to how the votes lie. */
+/* Remarks on the workers' quality. */
 static void put_quality(text *t, const dis_review_item *row, const char *label, const char *other,
                         const camp *for_label, const camp *for_other, double typical)
 {
@@ -134,7 +134,7 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
         put(t, ", but %s is more probable, given who voted so", label);
 }
 
-/* Where classes are numbers in equal steps, such as 1 to 5: *first + k * *step. */
+/* If classes are numbers in equal steps, such as 1 to 5: *first + k * *step. */
 static bool is_rating(const dis_votes_view *v, double *first, double *step)
 {
     for (size_t k = 0; k < v->n_classes; k++) {
@@ -149,7 +149,7 @@ static bool is_rating(const dis_votes_view *v, double *first, double *step)
     return v->n_classes > 1 && *step > 0;
 }
 
-/* The position of an item in the user's own values, or between two of the classes. */
+/* The position of an item on the user's scale, or between two of the classes. */
 static void put_position(text *t, const dis_votes_view *v, const dis_review_ordinal_item *x)
 {
     double first = 0, step = 0;
@@ -181,11 +181,11 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
         put(&t, "; known to be %s", label);
         return out;
     }
-    if (review->view.n_compared && !review->view.beyond_chance) { /* then nothing tells workers or classes apart */
+    if (review->view.n_compared && !review->view.beyond_chance) { /* the votes do not distinguish workers or classes */
         put(&t, "; annotators agree no more than chance");
         return out;
     }
-    if (review->ordinal_items) { /* how often workers are right by the crowd model is not how they were weighed */
+    if (review->ordinal_items) { /* accuracy under the crowd model is not the weight that the labels used */
         const dis_review_ordinal_item *x = &review->ordinal_items[row->item];
         put_position(&t, &v, x);
         return out;

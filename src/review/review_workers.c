@@ -1,26 +1,24 @@
-/* What a review says of each worker.
+/* Statistics of each worker.
  *
- * Every vote is set against the posterior of the truth without it (marginal p over the levels, divided by the
- * probability of the vote): no one is their own judge, which matters where items have three votes. With C the crowd's
- * matrix, three explanations of a worker's votes are compared by how probable they make them:
+ * Every vote is compared with the posterior of the true class without it (marginal p over the levels, divided by the
+ * probability of the vote): a vote does not confirm itself, which matters for items with three votes. With C the
+ * crowd's matrix, three hypotheses about a worker's votes are compared by their likelihood:
  *
  *     like the others      prod over votes of sum over t of truth[t] C[v][t]
- *     without looking      the worker's own rates of labels, whatever the truth: Dirichlet-multinomial, prior 1/2 a
- *         class
- *     in their own way     a matrix of their own: each column Dirichlet-multinomial with prior 2 C[.][t]
+ *     ignores the item     the worker's own label rates, for any true class: Dirichlet-multinomial, prior 1/2 per class
+ *     own matrix           each column Dirichlet-multinomial with prior 2 C[.][t]
  *
- * evidence = log10 of "without looking" over "like the others". It grows with the number of votes, so that three wrong
- * votes of four are no evidence and thirty of forty are; and somebody who always says the frequent class is found
- * although most of those votes are right. C is first that of all votes, then that of the workers weighted by the
- * probability (of equal odds beforehand) that they are like the others, so that many spammers do not pass for the
- * crowd. "In their own way" decides only what the reason says: mixing up two classes is not blindness. Whoever said one
- * class throughout, in 20 votes or more, where a typical worker would hardly have done so, is constant whatever the
- * evidence.
+ * evidence = log10 of "ignores the item" over "like the others". It grows with the number of votes: three wrong votes
+ * of four are little evidence, thirty of forty are strong evidence. A worker who always answers the frequent class is
+ * detected although most of these votes are correct. C is first computed from all votes, then from the workers weighted
+ * by the probability (at prior odds of 1) that they are like the others, so that many spammers do not dominate the
+ * crowd. "Own matrix" only affects the reason: confusing two classes is not random answering. A worker with 20 votes or
+ * more for one class only, which a typical worker would be unlikely to give, is `constant`, whatever the evidence.
  *
  * The accuracy with its interval and the comparison with the others come from annotator_accuracy.c and
- * annotator_difference.c. Votes on items that no one else voted on are no evidence of anything and are left out.
+ * annotator_difference.c. Votes on items without other votes carry no evidence and are left out.
  *
- * Cost: two passes, O(K) per vote and probable truth; K^2 numbers per thread and job. */
+ * Cost: two passes, O(K) per vote and probable class; K^2 values per thread and job. */
 #include "core/parallel/rank_jobs.h"
 #include "review/review_parts.h"
 #include "labels/method.h"
@@ -34,10 +32,10 @@ enum { MAX_JOBS = 64, GRAIN = 4096, EM_ROUNDS = 50 };
 #define STRONG         1.0 /* log10: ten to one */
 #define SMALLEST_SHARE 1e-6
 #define FAVOURITE_Z    3.0
-#define WEAK_RATE      .05 /* of false discoveries among annotators called weak */
+#define WEAK_RATE      .05 /* false discovery rate among annotators called weak */
 #define MATTERS        .02 /* smallest difference in agreement that is called weak */
-#define MONOTONE       20  /* votes from which saying the same throughout is looked at for itself, */
-#define MONOTONE_P     2.5 /* where a typical worker would do so with a probability below 10^-2.5 */
+#define MONOTONE       20  /* minimum number of votes of a worker who is called constant, */
+#define MONOTONE_P     2.5 /* if a typical worker would do so with a probability below 10^-2.5 */
 
 typedef struct {
     const dis__crowd_model *m;
@@ -46,21 +44,21 @@ typedef struct {
     const double *crowd; /* (K voted, K true) */
     size_t n_jobs, n_scratch;
     double *scratch; /* (threads, n_scratch) */
-    double *sums;    /* (n_jobs, K, K): counts of workers weighted by how much they are like the others */
-    bool last;       /* second pass: causes too, no sums */
-    double doubtful; /* evidence from which an annotator is doubtful */
+    double *sums;    /* (n_jobs, K, K): counts of workers, weighted by the probability that they are like the others */
+    bool last;       /* second pass: also computes reasons, no sums */
+    double doubtful; /* evidence above which an annotator is doubtful */
 } worker_work;
 
-/* What is added up over the votes of one worker. */
+/* Accumulators over the votes of one worker. */
 typedef struct {
     double *truth;    /* (K) of the current vote */
     double *q;        /* (K) a typical worker's answers to it */
     double *given;    /* (K) votes for each class */
     double *expected; /* (K) of a typical worker on the same items */
-    double *count;    /* (K, K) soft counts by the truth without the vote */
-    double *believed; /* (K, K) soft counts by the posterior with all votes: what a matrix is estimated from */
+    double *count;    /* (K, K) expected counts by the true class without the vote */
+    double *believed; /* (K, K) expected counts by the posterior with all votes: estimates a matrix */
     double *gamma;    /* (2 K + 2) */
-    double like;      /* log-probability of the votes, like the others */
+    double like;      /* log-likelihood of the votes, like the others */
 } tally;
 
 enum { TALLY_ROWS = 6, TALLY_TABLES = 2 };
@@ -125,7 +123,7 @@ static double log_sequence(const dis__special_functions *f, const double *count,
     return sum;
 }
 
-/* How much better a matrix of their own explains the votes than not looking: both for the same soft counts. */
+/* log Bayes factor of an own matrix over ignoring the item, both for the same expected counts. */
 static double own_way(const worker_work *work, const tally *y)
 {
     const size_t K = work->m->n_classes;
@@ -135,7 +133,7 @@ static double own_way(const worker_work *work, const tally *y)
     return sum;
 }
 
-/* The class that is chosen most above what a typical worker would. */
+/* The class whose frequency exceeds that of a typical worker most. */
 static void find_favourite(const tally *y, size_t K, double n, dis_review_worker *out)
 {
     double best = -INFINITY;
@@ -153,7 +151,7 @@ static void find_favourite(const tally *y, size_t K, double n, dis_review_worker
     out->verdict = constant ? DIS_REVIEW_CONSTANT : DIS_REVIEW_RANDOM;
 }
 
-/* The mistake that is made most above what a typical worker would. */
+/* The confusion whose frequency exceeds that of a typical worker most. */
 static void find_confusion(const worker_work *work, const tally *y, dis_review_worker *out)
 {
     const size_t K = work->m->n_classes;
@@ -175,7 +173,7 @@ static void find_confusion(const worker_work *work, const tally *y, dis_review_w
     if (best > 0) out->verdict = DIS_REVIEW_CONFUSES;
 }
 
-/* Says one class throughout although a typical worker would hardly have done so on these items. */
+/* Whether all votes are for one class although a typical worker would be unlikely to do so on these items. */
 static bool is_monotone(const dis_review_worker *out)
 {
     return out->n_share_votes >= MONOTONE && out->chosen_share >= 1 &&
@@ -209,7 +207,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     tally y = tally_of(scratch, K);
     const uint64_t end = m->worker_start[w + 1];
     for (uint64_t a = m->worker_start[w]; a < end; a++) {
-        if (end - a > AHEAD) { /* items lie all over memory */
+        if (end - a > AHEAD) { /* items are accessed at random */
             __builtin_prefetch(m->votes.start + m->item_of[a + AHEAD]);
             __builtin_prefetch(m->p + m->item_of[a + AHEAD] * K);
         }
@@ -238,8 +236,8 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* With many annotators some reach any fixed bound by chance. So the bound allows for the share of annotators who ignore
- * the items, estimated as the one that makes the evidence of all most probable (EM): posterior odds of ten to one. */
+/* With many annotators, some exceed any fixed bound by chance. So the bound accounts for the share of annotators who
+ * ignore the items, estimated by maximum likelihood from all evidence (EM): posterior odds of ten to one. */
 static double doubtful_from(const dis_review_worker *rows, size_t n_workers)
 {
     double share = .5;

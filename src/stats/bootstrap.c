@@ -1,19 +1,18 @@
-/* Percentile bootstrap over items (Efron 1979), exact in law, without drawing items one by one.
+/* Percentile bootstrap over items (Efron 1979), exact in distribution, without drawing items one by one.
  *
- * How often each of n items comes up in S draws is multinomial. Three facts make it cheap:
- * - how the draws fall on blocks of items is multinomial too, and given that, blocks are independent;
- * - numbers that are Poisson with one mean are, given their sum, multinomial with that sum;
- * - m more draws on top of a multinomial with sum s give a multinomial with sum s + m.
- * So for each block the total S is drawn, then a Poisson number for each of its n items with mean
- * (S - 3 sqrt S) / n, which is one comparison of 16 random bits with a few bounds; when their sum is above S (one
- * time in a thousand) they are drawn again; what is missing, about 3 sqrt S, is drawn one by one.
+ * The counts of n items in S draws are multinomial. Three facts make this cheap: - the number of draws per block of
+ * items is multinomial too, and given these numbers, blocks are independent; - Poisson variables with equal means are,
+ * given their sum, multinomial with that sum; - m more draws added to a multinomial with sum s give a multinomial with
+ * sum s + m. So the total S of each block is drawn first, followed by a Poisson variable for each of its n items with
+ * mean (S - 3 sqrt S) / n, which compares 16 random bits with a few bounds. If their sum exceeds S (one time in a
+ * thousand) they are drawn again; the missing draws, about 3 sqrt S, are drawn one by one.
  *
- * 16 bits do not hold a Poisson probability exactly. Of each probability the part that is an integer of 2^-16 goes
- * to the bounds; the sum of what is left belongs to one further code, and an item that gets it (about one in ten
- * thousand) is decided from those remainders with 53 bits.
+ * 16 bits cannot represent a Poisson probability exactly. The part of each probability that is a multiple of 2^-16 is
+ * encoded in the bounds; the remainders share one further code, and an item with that code (about one in ten thousand)
+ * is decided from the remainders with 53 bits.
  *
- * Resamples are taken in groups, a block of items at a time, so a column comes from memory once per group. Cost: about
- * a cycle for an item and resample, and half a cycle for each column; a binomial number for each cell. */
+ * Resamples are processed in groups, one block of items at a time, so a column is read from memory once per group.
+ * Cost: about a cycle per item and resample, and half a cycle for each column; a binomial variable for each cell. */
 #include "stats/bootstrap.h"
 #include "stats/bootstrap_device.h"
 #include "stats/bootstrap_kernel.h"
@@ -27,8 +26,8 @@
 
 enum {
     BLOCK = DIS_BOOTSTRAP_BLOCK,
-    GROUP = 16,                      /* resamples that one job does */
-    MAX_COUNT = DIS_BOOTSTRAP_COUNT, /* numbers above are below 2^-80 for means up to 1.1 */
+    GROUP = 16,                      /* resamples per job */
+    MAX_COUNT = DIS_BOOTSTRAP_COUNT, /* larger counts have a probability below 2^-80 for means up to 1.1 */
     SHORT_BY = DIS_BOOTSTRAP_SHORT_BY,
 };
 
@@ -40,11 +39,11 @@ size_t dis__bootstrap_draws(size_t n_items, double fraction)
 
 /* ---- counts of one block ---- */
 
-/* A Poisson distribution cut for 16 bits: a code above `bound`s, then the remainders. */
+/* A Poisson distribution quantized to 16 bits: codes above each `bound`, followed by the remainders. */
 typedef struct {
     int16_t bound[MAX_COUNT + 2];
-    size_t n_bounds;            /* above the last one is the code of the remainders */
-    double rest[MAX_COUNT + 1]; /* of each number, in units of 2^-16 */
+    size_t n_bounds;            /* codes above the last bound select the remainders */
+    double rest[MAX_COUNT + 1]; /* of each count, in units of 2^-16 */
     double all_rest;
     size_t n_numbers;
 } poisson;
@@ -66,7 +65,7 @@ static void poisson_cut(double mean, poisson *out)
     out->n_numbers = n;
 }
 
-/* The number of an item that got the code of the remainders. */
+/* The count of an item whose code selects the remainders. */
 static uint8_t poisson_rest(const poisson *p, dis__rng *source)
 {
     double u = dis__rng_uniform(source) * p->all_rest;
@@ -77,7 +76,7 @@ static uint8_t poisson_rest(const poisson *p, dis__rng *source)
     return (uint8_t)(p->n_numbers - 1);
 }
 
-/* Eight generators from one word, as their authors advise (splitmix64). */
+/* Seeds eight generators from one word, as their authors recommend (splitmix64). */
 static void spread(uint64_t word, uint64_t state[32])
 {
     for (size_t i = 0; i < 32; i++) {
@@ -91,7 +90,8 @@ static void spread(uint64_t word, uint64_t state[32])
 static void add_one(uint8_t *count)
 {
     *count =
-        (uint8_t)(*count + (*count < UINT8_MAX)); /* never full: n items draw at most n, and 255 of one are 1e-500 */
+        (uint8_t)(*count + (*count < UINT8_MAX)); /* never overflows: n items have n draws at most, and 255 of one item
+                                                   * have a probability of 1e-500 */
 }
 
 /* How often each of n items (at most BLOCK) is drawn in `total` draws; count has room for n rounded up to 64. */
@@ -101,7 +101,7 @@ static void draw_block(const dis__bootstrap *b, size_t resample, size_t block, u
     const size_t padded = (n + 63) / 64 * 64;
     const double aim = (double)total - SHORT_BY * sqrt((double)total);
     uint64_t drawn = 0;
-    if (aim < 1 || aim > 4 * (double)n) /* few items; or, in theory, draws that all fell on them */
+    if (aim < 1 || aim > 4 * (double)n) /* few items; or, in theory, all draws were of them */
         memset(count, 0, padded);
     else {
         poisson p;
@@ -116,7 +116,7 @@ static void draw_block(const dis__bootstrap *b, size_t resample, size_t block, u
             drawn = DIS_KERNEL_SELECT(dis__bootstrap_total)(count, n);
         } while (drawn > total);
     }
-    for (; drawn + 2 <= total; drawn += 2) { /* two indices below 2^13 from one word, with a bias of 2^-19 of one */
+    for (; drawn + 2 <= total; drawn += 2) { /* two indices below 2^13 from one word, with a relative bias of 2^-19 */
         const uint64_t word = dis__rng_next(&source);
         add_one(&count[(word >> 32) * n >> 32]);
         add_one(&count[(word & UINT32_MAX) * n >> 32]);
@@ -154,8 +154,8 @@ typedef struct {
     void *arg;
     const uint64_t *cells;
     size_t n_cells;
-    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (DIS_RNG_BATCH, n_cells) */
-    uint8_t *counts;  /* a thread: (counts_room) */
+    uint64_t *totals; /* per thread: (GROUP, n_blocks); or (DIS_RNG_BATCH, n_cells) */
+    uint8_t *counts;  /* per thread: (counts_room) */
     size_t counts_room;
 } work;
 
@@ -305,7 +305,7 @@ dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const
 
 /* ---- intervals ---- */
 
-/* Number i of n in rising order, with smaller ones before it and larger ones behind (Hoare's quickselect). */
+/* Element i of n in ascending order, with smaller ones before it and larger ones after it (Hoare's quickselect). */
 static double select_place(double *x, size_t n, size_t i)
 {
     size_t low = 0, high = n - 1;
@@ -313,7 +313,7 @@ static double select_place(double *x, size_t n, size_t i)
         const size_t middle = low + (high - low) / 2;
         const double a = x[low], b = x[middle], c = x[high];
         const double pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-        /* of three numbers two are at least the middle one: both ends move, and `down` ends below `high` */
+        /* of three values two are at least the median: both ends move, and `down` ends below `high` */
         size_t up = low, down = high;
         for (;; up++, down--) {
             while (x[up] < pivot) up++;
@@ -323,7 +323,7 @@ static double select_place(double *x, size_t n, size_t i)
             x[up] = x[down];
             x[down] = swap;
         }
-        if (i <= down) /* up to there at most the pivot, after it at least */
+        if (i <= down) /* up to here at most the pivot, after it at least */
             high = down;
         else
             low = down + 1;
@@ -336,7 +336,7 @@ static double quantile(double *figures, size_t n, double q)
     const double at = q * (double)(n - 1), below = floor(at);
     const size_t i = (size_t)below;
     const double x = select_place(figures, n, i);
-    double y = i + 1 < n ? figures[i + 1] : x; /* the smallest of those behind */
+    double y = i + 1 < n ? figures[i + 1] : x; /* the smallest of the elements after it */
     for (size_t j = i + 2; j < n; j++) y = figures[j] < y ? figures[j] : y;
     return x == y ? x : x + (at - below) * (y - x); /* equal ones may be infinite */
 }

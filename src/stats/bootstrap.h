@@ -1,14 +1,14 @@
-/* bootstrap.h: how much a figure would change with other items of the same kind.
+/* bootstrap.h: how much an estimate would change with other items of the same kind.
  *
- * A resample draws n_draws items with replacement; what it holds is told by how often each item was drawn. For resample
- * r of a seed these counts are always the same, whatever is computed from them and by how many threads. Three ways to
- * use them, from fast to general:
+ * A resample draws n_draws items with replacement and is represented by the count of each item. For resample r of a
+ * seed these counts are always the same, independent of the statistic and of the number of threads. Three functions,
+ * from fast to general:
  *
- *     dis__bootstrap_cells   the figure depends on how many items fall into each of a few cells (accuracy, F1):
- *                            counts of cells are drawn as such, without looking at items (same law, other numbers)
- *     dis__bootstrap_sums    the figure is made of sums over items (means, correlations): sums of several columns; of
- *                            one by bins: dis__bootstrap_bins. Both also on the device of the context
- *     dis__bootstrap_run     anything: the counts of all items are handed to a function
+ *     dis__bootstrap_cells   the statistic depends on how many items fall into each of a few cells (accuracy, F1):
+ *                            counts of cells are drawn directly (same distribution, different values)
+ *     dis__bootstrap_sums    the statistic is computed from sums over items (means, correlations): sums of several
+ *                            columns; dis__bootstrap_bins sums one column by bins. Both also run on a device
+ *     dis__bootstrap_run     any statistic: a function receives the counts of all items
  *
  *     dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = 1000, .seed = seed};
  *     DIS_TRY(dis__bootstrap_sums(ctx, &b, &column, 1, sums));
@@ -29,7 +29,7 @@ typedef struct {
 
 enum { DIS_BOOTSTRAP_MAX_VALUES = 64 };
 
-/* n_draws for a share of the items: rounded, at least one. */
+/* n_draws for a share of the items: rounded, at least 1. */
 size_t dis__bootstrap_draws(size_t n_items, double fraction);
 
 /* sums (n_resamples, n_columns): the sum over the drawn items of columns[c][i]. */
@@ -41,8 +41,8 @@ enum { DIS_BOOTSTRAP_MAX_BINS = 256 };
 dis_status dis__bootstrap_bins(dis_context *ctx, const dis__bootstrap *b, const double *column, const uint8_t *bin,
                                size_t n_bins, double *sums);
 
-/* Calls statistic(arg, count, resample, thread, values) once per resample, from any thread: count (n_items) is how
- * often each item was drawn; it writes n_values numbers, NaN where a figure is undefined. values (n_resamples,
+/* Calls statistic(arg, count, resample, thread, values) once per resample, from any thread: count (n_items) has the
+ * number of draws of each item. The function writes n_values values, NaN if undefined. values (n_resamples,
  * n_values). */
 typedef dis_status (*dis__bootstrap_statistic)(void *arg, const uint8_t *count, size_t resample, int thread,
                                                double *values);
@@ -55,12 +55,11 @@ typedef dis_status (*dis__bootstrap_cell_statistic)(void *arg, const uint64_t *d
 dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const uint64_t *cells, size_t n_cells,
                                 dis__bootstrap_cell_statistic statistic, void *arg, size_t n_values, double *values);
 
-/* The 95 % percentile interval of n figures: quantiles .025 and .975, between two neighbours by linear interpolation at
- * position q (n - 1) of the sorted figures from 0 (NumPy's default, type 7 of Hyndman and Fan 1996). Undefined figures
- * (NaN) are left out; false, and nothing written, when fewer than half are defined. The order of
- * `figures` is changed. */
+/* The 95 % percentile interval of n values: quantiles .025 and .975, interpolated linearly at position q (n - 1) of the
+ * sorted values counted from 0 (NumPy's default, type 7 of Hyndman and Fan 1996). Undefined values (NaN) are skipped;
+ * false, and nothing written, if fewer than half are defined. Reorders `figures`. */
 bool dis__bootstrap_interval(double *figures, size_t n, double *low, double *high);
-/* The same for figure v of a table (n_resamples, n_values); scratch (n_resamples). */
+/* The same for column v of a table (n_resamples, n_values); scratch (n_resamples). */
 bool dis__bootstrap_interval_of(const double *values, size_t n_resamples, size_t n_values, size_t v, double *scratch,
                                 double *low, double *high);
 

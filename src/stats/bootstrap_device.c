@@ -1,7 +1,7 @@
-/* Sums over resamples on a device (stats/bootstrap_device.h): which one it is, and what is copied to it and back.
+/* Sums over resamples on a device (stats/bootstrap_device.h): chooses the device and copies data to it and back.
  *
- * Cost: 8 bytes per item and column to the device, 12 per resample and block of 8,192 items; a binomial number for each
- * of these; 8 bytes per resample and column back. */
+ * Cost: 8 bytes per item and column to the device, 12 per resample and block of 8,192 items; a binomial variable for
+ * each of these; 8 bytes per resample and column back. */
 #include "stats/bootstrap_device.h"
 #include "core/context_internal.h"
 #include "core/device/device_upload.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MAX_JOBS = 64, PLANNED = 1 << 19 /* blocks of all resamples of a plan */, TOGETHER = 32 };
-#define FEW ((size_t)1 << 26) /* draws that the CPU makes in the time that copies take */
+#define FEW ((size_t)1 << 26) /* draws that the CPU can make in the time of the copies */
 
 dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, const dis__bootstrap_device **out)
 {
@@ -43,7 +43,7 @@ typedef struct {
     size_t first, n, n_jobs;
     uint32_t *total;
     double *mass;
-    uint64_t *drawn; /* a thread: (n_blocks) */
+    uint64_t *drawn; /* per thread: (n_blocks) */
 } work;
 
 static dis_status plan_job(void *arg, size_t j, int thread)
@@ -77,7 +77,7 @@ static dis_status draw_all(work *w, size_t chunk)
     return DIS_OK;
 }
 
-/* Few enough resamples that their plan stays small; a multiple of TOGETHER, which the device does side by side. */
+/* Few enough resamples for a small plan; a multiple of TOGETHER, which the device processes in parallel. */
 static size_t chunk_for(const dis__bootstrap *b, size_t n_blocks)
 {
     const size_t fit = PLANNED / n_blocks / TOGETHER * TOGETHER, chunk = fit < TOGETHER ? TOGETHER : fit;

@@ -1,7 +1,7 @@
 /* The inner loops of the bootstrap.
  *
- * Poisson numbers, 64 items at a time: each item gets 16 random bits, and its number is how many of the bounds they
- * lie above. The bits come from eight xoshiro256++ generators side by side, the same ones for every instruction set. */
+ * Poisson counts, 64 items at a time: each item gets 16 random bits, and its count is the number of bounds below them.
+ * The bits come from eight interleaved xoshiro256++ generators, the same ones for every instruction set. */
 #include "stats/bootstrap_kernel.h"
 #include "core/numbers/vector_math.h"
 #include <stdbool.h>
@@ -28,7 +28,7 @@ static inline halves step(dis__uvec s[4])
     return (halves)out;
 }
 
-/* One more in every lane where x > bound. */
+/* Adds 1 in every lane where x > bound. */
 static inline halves count_above(halves count, halves x, int16_t bound)
 {
 #if defined(DIS_ISA_avx512)
@@ -73,7 +73,7 @@ uint64_t DIS_KERNEL(dis__bootstrap_total)(const uint8_t *count, size_t n)
     return sum;
 }
 
-enum { TILE = 1024, ROWS = 4 }; /* items whose columns stay in the L1 cache; resamples side by side */
+enum { TILE = 1024, ROWS = 4 }; /* items whose columns stay in the L1 cache; resamples processed together */
 
 static inline dis__vec load_counts(const uint8_t *count)
 {
@@ -128,7 +128,8 @@ void DIS_KERNEL(dis__bootstrap_dot)(const uint8_t *count, size_t stride, size_t 
                                                 columns[c + 1 < n_columns ? c + 1 : c] + first + at};
                 const uint8_t *row[ROWS];
                 double *to[ROWS], unwanted[2];
-                for (size_t j = 0; j < ROWS; j++) { /* after the last resample it is done again, for nothing */
+                for (size_t j = 0; j < ROWS; j++) { /* the last resample is repeated to fill the group; its result is
+                                                     * discarded */
                     const bool in_range = r + j < n_resamples;
                     row[j] = count + (in_range ? r + j : r) * stride + at;
                     to[j] = in_range ? sums + (r + j) * n_columns + c : unwanted;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* count (n, a multiple of 64): for each item the number of bounds below 16 random bits, read as a signed number. state:
- * four words of each of eight generators, word by word; moved on. */
+/* count (n, a multiple of 64): for each item the number of bounds below 16 random bits, read as a signed integer.
+ * state: four words of each of eight generators, word by word; advanced. */
 DIS_KERNEL_DECLARE(void, dis__bootstrap_poisson,
                    (uint64_t state[32], const int16_t *bound, size_t n_bounds, uint8_t *count, size_t n));
 /* The sum of n counts. */

@@ -1,4 +1,4 @@
-/* Intervals for other items and other annotators: see crossed_intervals.h. */
+/* Intervals for new items and new annotators: see crossed_intervals.h. */
 #include "stats/crossed_intervals.h"
 #include "stats/distributions.h"
 #include <math.h>
@@ -18,7 +18,7 @@ double dis__grouped_jackknife(const dis__left_out_group *groups, const double *e
     double total = 0, parts = 0;
     for (size_t g = 0; g < n_groups; g++) {
         const dis__left_out_group *x = &groups[g * stride];
-        if (x->squares == 0) continue; /* the figure is not about this group */
+        if (x->squares == 0) continue; /* the estimate does not depend on this group */
         const double of_group =
             x->n < 2 ? (double)NAN : fmax(x->squares - x->sum * x->sum / x->n, 0) * (x->n - 1) / x->n;
         total += of_group;
@@ -68,10 +68,10 @@ double dis__crossed_variance_sum(const dis__crossed_variances *v, double *df)
     return isnan(a) || isnan(i) ? (double)NAN : total;
 }
 
-/* t sqrt(V); NaN, with the reason in the metric, where there is no interval. */
+/* t sqrt(V); NaN, with the reason in the metric, if there is no interval. */
 static double reach_of(const dis__crossed_variances *v, dis_metric *m)
 {
-    const double least = 1e-12; /* below this, the spread is rounding */
+    const double least = 1e-12; /* smaller spreads are rounding errors */
     if (m->reason) return NAN;
     double df;
     const double variance = dis__crossed_variance_sum(v, &df);

@@ -1,5 +1,5 @@
-/* Tails by series and continued fractions (Lentz's way), as in Abramowitz and Stegun 6.5.29, 6.5.31 and 26.5.8; the
- * normal quantile by Wichura's AS 241 (1988), good to 1e-15; corrections for many tests. */
+/* Tails by series and continued fractions (Lentz's method), as in Abramowitz and Stegun 6.5.29, 6.5.31 and 26.5.8; the
+ * normal quantile by Wichura's AS 241 (1988), with an error of 1e-15; corrections for many tests. */
 #include "stats/distributions.h"
 #include "core/memory/memory.h"
 #include "stats/ranks.h"

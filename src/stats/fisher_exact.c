@@ -1,9 +1,9 @@
 /* Fisher's exact test of two rows of counts, over any number of classes (Freeman and Halton 1951).
  *
  * Given the sums of rows and columns, the first row is hypergeometric: its probability is the product of C(c_k, a_k)
- * over classes, divided by C(n, r). The p-value is the probability of all rows that are no more probable than the one
- * seen. Rows are walked depth first, the last class being what remains; with more than a million of them (many votes on
- * many classes) Pearson's chi-square takes over. Cost: the number of rows. */
+ * over classes, divided by C(n, r). The p-value is the probability of all rows that are at most as probable as the
+ * observed one. Rows are enumerated depth first, the last class receiving the remaining votes. With more than a million
+ * rows (many votes on many classes), Pearson's chi-square is used. Cost: the number of rows. */
 #include "stats/distributions.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -14,8 +14,8 @@ typedef struct {
     size_t n;
     const uint32_t *sum;   /* (n) of the columns */
     const double *log_all; /* (n) lgamma(c_k + 1) */
-    uint64_t *remaining;   /* (n + 1) votes of the columns from here on */
-    double seen, total;    /* log-probability of what was seen; of the rows that count */
+    uint64_t *remaining;   /* (n + 1) suffix sums of the column votes */
+    double seen, total;    /* log-probability of the observed row; sum over the rows that count */
 } walk;
 
 static double log_arrangements(const walk *w, size_t k, uint32_t a)
@@ -61,7 +61,7 @@ static double exact_p(walk *w, const uint32_t *first, uint64_t row)
 
 dis_status dis__fisher_exact_test(const uint32_t *a, const uint32_t *b, size_t n, double *p)
 {
-    uint32_t *counts = NULL; /* classes that somebody chose: the first row, and sums */
+    uint32_t *counts = NULL; /* classes with votes: the first row, and sums */
     double *logs = NULL;
     uint64_t *remaining = NULL, row = 0;
     size_t m = 0;

@@ -1,4 +1,4 @@
-/* Excess kurtosis of a few numbers as scipy's default gives it (Fisher's, with the bias of small samples): the fourth
+/* Excess kurtosis of a few values, as scipy's default (Fisher's definition, biased in small samples): the fourth
  * central moment over the square of the second, minus 3. Two passes. */
 #include "dissent/compare.h"
 #include "stats/significance.h"
@@ -20,7 +20,7 @@ double dis__excess_kurtosis(const double *x, size_t n)
     }
     second /= (double)n;
     fourth /= (double)n;
-    /* what is left of equal numbers after rounding is no spread */
+    /* a spread this small is the rounding error of equal values */
     if (!(sqrt(second) > 8 * DBL_EPSILON * max)) return NAN;
     return fourth / (second * second) - 3;
 }

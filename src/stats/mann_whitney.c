@@ -1,10 +1,11 @@
 /* The Mann-Whitney U test (Mann and Whitney 1947), as scipy's mannwhitneyu computes it.
  *
  * U of x is the number of pairs (x_i, y_j) with x_i > y_j, ties counting half; from the ranks of both together it is
- * R_x - n_x (n_x + 1) / 2. With at most 8 numbers on one side and no ties the p-value is exact: the number of ways to
+ * R_x - n_x (n_x + 1) / 2. With at most 8 values on one side and no ties the p-value is exact: the number of ways to
  * get U is the coefficient of q^U in the Gaussian binomial, the product over i = 1 .. m of (1 - q^(n + i)) / (1 - q^i),
- * in integers modulo 2^128, which is exact while all ways together are fewer than that. Otherwise it is normal, with
- * the variance corrected for ties and 1/2 off for continuity. Cost: O(n) for the ranks, O(m U) for the exact law. */
+ * in integers modulo 2^128, which is exact while the total number of ways is smaller. Otherwise the normal
+ * approximation is used, with the variance corrected for ties and a continuity correction of 1/2. Cost: O(n) for the
+ * ranks, O(m U) for the exact distribution. */
 #include "dissent/compare.h"
 #include "stats/significance.h"
 #include "stats/ranks.h"
@@ -15,7 +16,7 @@ enum { FEW = 8 };
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Ways to choose m of m + n, 0 when that is 2^127 or more. */
+/* The binomial coefficient (m + n over m), 0 if it is 2^127 or more. */
 static double count_arrangements(size_t m, size_t n)
 {
     double ways = 1;
@@ -23,7 +24,7 @@ static double count_arrangements(size_t m, size_t n)
     return ways < 0x1p127 ? ways : 0;
 }
 
-/* P(U <= u) for m <= n numbers without ties, u <= m n / 2. */
+/* P(U <= u) for m <= n values without ties, u <= m n / 2. */
 static dis_status exact_tail(size_t m, size_t n, size_t u, double *p)
 {
     wide *ways;
@@ -40,7 +41,7 @@ static dis_status exact_tail(size_t m, size_t n, size_t u, double *p)
     return DIS_OK;
 }
 
-/* P(U >= u) for the U of one side: scipy sums both tails with u itself in them. */
+/* P(U >= u) for the U of one side: scipy includes u itself in both tails. */
 static dis_status exact_sf(size_t n_x, size_t n_y, size_t u, double *p)
 {
     const size_t m = n_x < n_y ? n_x : n_y, n = n_x < n_y ? n_y : n_x, other = m * n - u;

@@ -1,8 +1,8 @@
-/* McNemar's test (1947) of two raters on the same items: only the items that one has right and the other wrong count.
+/* McNemar's test (1947) of two raters on the same items: only items that exactly one of them answers correctly count.
  *
- * If neither is better, each of the n such items goes to one side with probability 1/2. With fewer than 25 of them the
- * p-value is that of the binomial law; otherwise of (|b - c| - 1)^2 / n, chi-square with one degree of freedom
- * (Edwards' correction for continuity). Two-sided. */
+ * If neither is better, each of the n such items is assigned to either side with probability 1/2. With fewer than 25 of
+ * them the p-value is binomial; otherwise (|b - c| - 1)^2 / n is chi-square with one degree of freedom (Edwards'
+ * correction for continuity). Two-sided. */
 #include "dissent/compare.h"
 #include "stats/significance.h"
 #include <math.h>

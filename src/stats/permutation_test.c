@@ -1,5 +1,5 @@
-/* Permutation tests: dealings by Fisher and Yates, p-values with one deal added on both sides (Phipson and Smyth 2010).
- */
+/* Permutation tests: permutations by Fisher and Yates, p-values with one permutation added to both sides of the share
+ * (Phipson and Smyth 2010). */
 #include "stats/permutation_test.h"
 #include "core/random/rng.h"
 #include "core/random/random.h"
@@ -17,13 +17,13 @@ void dis__permute_groups(uint64_t seed, uint64_t d, const int32_t *group, size_t
         to[i - 1] = to[j];
         to[j] = keep;
     }
-    for (size_t i = n; i-- > 0;) to[i] = group[i] >= 0 ? to[--m] : -1; /* from the end: positions move upwards only */
+    for (size_t i = n; i-- > 0;) to[i] = group[i] >= 0 ? to[--m] : -1; /* from the end: positions only move upwards */
 }
 
 double dis__permutation_p(const double *permuted, size_t n_permutations, size_t n_values, size_t at, double value,
                           bool one_sided)
 {
-    const double slack = 1e-12 * (1 + fabs(value)); /* the same figure in another order of adding */
+    const double slack = 1e-12 * (1 + fabs(value)); /* equal up to the order of addition */
     double n = 0, low = 0, high = 0;
     for (size_t d = 0; d < n_permutations && !isnan(value); d++) {
         const double y = permuted[d * n_values + at];

@@ -1,13 +1,13 @@
-/* Ranks by a radix sort of the numbers' bits, 11 bits per pass from the lowest. Passes in which all numbers agree are
- * left out, so short or coarse numbers take two or three. Stable, O(n), no comparisons; below some hundred numbers an
- * insertion sort is quicker. */
+/* Ranks by a radix sort of the bits of the values, 11 bits per pass from the lowest. Passes in which all values have
+ * equal bits are skipped, so short or coarse values take two or three. Stable, O(n), no comparisons; below a few
+ * hundred values an insertion sort is faster. */
 #include "stats/ranks.h"
 #include "core/memory/memory.h"
 #include <string.h>
 
 enum { DIGIT = 11, BUCKETS = 1 << DIGIT, PASSES = (64 + DIGIT - 1) / DIGIT, FEW = 200 };
 
-/* Bits that order as the numbers do: negative ones turned over, the sign of the others set. */
+/* Bits that order as the values do: all bits of negative values inverted, the sign bit of the others set. */
 static inline uint64_t key_of(double x)
 {
     uint64_t bits;
@@ -59,11 +59,11 @@ size_t dis__tie_length(const dis__indexed_value *sorted, size_t n)
     return length;
 }
 
-/* ---- ranks of many numbers ----
+/* ---- ranks of many values ----
  *
- * Half of the sorting above is moving memory about. Here a number and its position share one word: the upper 32 bits of
- * where the number lies between the least and the most, and its index. Three passes sort these; numbers that look the
- * same so far lie together then, few of them, and are put in order by comparing. */
+ * Half of the time above is spent on moving memory. Here a value and its index share one word: the upper 32 bits hold
+ * the value's relative position between minimum and maximum. Three passes sort these words; the few values with equal
+ * upper bits are then adjacent, and are sorted by comparison. */
 
 enum { PACKED_PASSES = 3 };
 
@@ -72,7 +72,7 @@ static bool packed_below(const double *x, uint64_t a, uint64_t b)
     return x[(uint32_t)a] < x[(uint32_t)b];
 }
 
-/* Heap sort by value: never slow, whatever the run. */
+/* Heap sort by value: O(n log n) for any run. */
 static void sort_run(const double *x, uint64_t *run, size_t n)
 {
     for (size_t built = n / 2, left = n; left > 1;) {

@@ -10,8 +10,8 @@ dis_status dis__mann_whitney_test(const double *x, size_t n_x, const double *y, 
 
 dis_mcnemar dis__mcnemar_test(uint64_t only_a, uint64_t only_b);
 
-/* Excess kurtosis as scipy.stats.kurtosis gives it by default; NaN when all n values are the same. Of two different
- * values it is always -2, of three always -1.5. */
+/* Excess kurtosis as scipy.stats.kurtosis computes it by default; NaN if all n values are equal. For two different
+ * values it is always -2, for three always -1.5. */
 double dis__excess_kurtosis(const double *x, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Words of a text: one pass over its bytes. The text is valid UTF-8 (readers see to that). */
+/* Words of a text: one pass over its bytes. The text is valid UTF-8 (readers check this). */
 #include "text/split_words.h"
 #include "core/text/utf8.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Words to numbers: counted in an open-addressed table under a random key (results do not depend on it), then
+/* Maps words to ids: counted in an open-addressing table with a random key (results do not depend on it), then
  * sorted. */
 #include "text/vocabulary.h"
 #include "core/memory/memory.h"

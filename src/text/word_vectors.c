@@ -1,5 +1,5 @@
-/* Word vectors: a line is read from its end, because a word may hold spaces (GloVe's Common Crawl has such) and the
- * number of columns is known from the first line. Cost: one pass; numbers are parsed for wanted words alone. */
+/* Word vectors: a line is read from its end, because a word may contain spaces (as in GloVe's Common Crawl) and the
+ * number of columns is known from the first line. Cost: one pass; values are parsed for requested words only. */
 #include "text/word_vectors.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -16,7 +16,7 @@ static size_t count_numbers(const char *line, size_t n)
     return spaces;
 }
 
-/* Where the last `width` fields of a line begin: after the word and a space. NULL: there are fewer. */
+/* Start of the last `width` fields of a line: after the word and a space. NULL: the line has fewer. */
 static const char *numbers_of(const char *line, size_t n, size_t width)
 {
     const char *at = line + n;

@@ -1,5 +1,5 @@
-/* Resamples on CUDA devices: sessions, memory, what goes there and back. A session (core/cuda/cuda_session.h) has two
- * plans alongside its ring, one to be filled while the other is worked on.
+/* Resamples on CUDA devices: sessions, memory, copies. A session (core/cuda/cuda_session.h) has two plans in addition
+ * to its ring: one is filled while the other is processed.
  *
  * Memory of the device: 8 bytes per item and column; 12 per resample and block of items of a plan, twice; 64 per
  * resample and block of items for their sums. */
@@ -12,7 +12,7 @@ enum { PLANS = 2, ALIGN = 256 };
 typedef struct {
     uint32_t *total, *host_total; /* (chunk, n_blocks) */
     double *mass, *host_mass;
-    cudaEvent_t free; /* it may be filled anew */
+    cudaEvent_t free; /* it may be filled again */
 } plan_room;
 
 typedef struct {
@@ -92,7 +92,8 @@ static dis_status open_parts(session_of *s)
     for (int i = 0; i < PLANS; i++) TRY(cudaEventCreateWithFlags(&s->plan[i].free, cudaEventDisableTiming), doing);
     DIS_TRY(take_memory(s));
     const size_t behind = s->b.stride - s->shape.n_items;
-    for (size_t c = 0; c < s->shape.n_columns && behind; c++) /* 0 times anything that lies there may be NaN */
+    for (size_t c = 0; c < s->shape.n_columns && behind; c++) /* uninitialized memory may hold NaN, and 0 times NaN is
+                                                               * NaN */
         TRY(cudaMemsetAsync(s->column + c * s->b.stride + s->shape.n_items, 0, behind * sizeof *s->column,
                             s->base.stream),
             doing);
@@ -187,7 +188,7 @@ static dis_status sums(void *session, double *out)
 
 void dis__cuda_add_bootstrap(dis__device_row *row)
 {
-    static dis__bootstrap_device devices[DIS_CUDA_GPUS]; /* written when rows are discovered, once */
+    static dis__bootstrap_device devices[DIS_CUDA_GPUS]; /* written once, when rows are discovered */
     dis__bootstrap_device *device = &devices[row->ordinal];
     *device = (dis__bootstrap_device){.row = row,
                                       .open = open_session,

@@ -1,4 +1,4 @@
-/* cuda_bootstrap.h: what the host code and the kernels of resamples on CUDA devices share. */
+/* cuda_bootstrap.h: shared by the host code and the kernels of resamples on CUDA devices. */
 #ifndef DIS_STATS_CUDA_CUDA_BOOTSTRAP_H
 #define DIS_STATS_CUDA_CUDA_BOOTSTRAP_H
 #include "stats/bootstrap_device.h"
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* Sums that one launch makes, at most; resamples that a block of threads draws. */
+/* Maximum number of sums per launch; resamples per thread block. */
 enum { DIS_CUDA_BOOTSTRAP_SUMS = 8, DIS_CUDA_BOOTSTRAP_GROUPS = 32 };
 
-/* Arguments of a launch; pointers are the device's. */
+/* Arguments of a launch; pointers are device pointers. */
 typedef struct {
     uint64_t seed;
     size_t n_items, n_blocks;
@@ -20,7 +20,7 @@ typedef struct {
     const double *mass;    /* (n, n_blocks) */
     const double *column;  /* (n_columns, stride), zeros after n_items */
     size_t stride;
-    const uint8_t *bin; /* (stride); NULL: columns are added up, first_sum + 0, 1, ... */
+    const uint8_t *bin; /* (stride); NULL: columns first_sum + 0, 1, ... are summed */
     size_t first_sum, n_sums, n_all_sums;
     double *part; /* (n, n_blocks, DIS_CUDA_BOOTSTRAP_SUMS at most) */
     double *sums; /* (n_resamples, n_all_sums) */

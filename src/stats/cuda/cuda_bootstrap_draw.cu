@@ -1,11 +1,11 @@
-/* Resamples on a CUDA device: the counts that stats/bootstrap.c draws, number for number, and sums over what they
- * count, without ever writing a count down.
+/* Resamples on a CUDA device: exactly the counts that stats/bootstrap.c draws, and sums weighted by them, without
+ * storing the counts.
  *
- * Eight lanes have a block of items of one resample, one generator each: a generator's words make the counts of every
- * eighth group of four items, so that columns are read side by side, and the four resamples of a warp read the same
- * ones. Codes of the remainders, some in ten thousand, are kept aside and decided in the order of items; when the
- * Poisson sum is above the total all of it is done again. The draws that are missing then follow one source, which all
- * eight lanes step; each adds up every eighth pair.
+ * Eight lanes process a block of items of one resample, one generator each: a generator's words yield the counts of
+ * every eighth group of four items. So columns are read in parallel, and the four resamples of a warp read the same
+ * ones. Codes of remainders, a few in ten thousand, are set aside and decided in the order of items; if the Poisson sum
+ * exceeds the total, the block is drawn again. The missing draws follow from one generator, which all eight lanes
+ * advance; each lane adds up every eighth pair.
  *
  * Cost: some 25 instructions per item and resample and 2 for each sum; columns come from the L1 cache. */
 #include "stats/cuda/cuda_bootstrap.h"
@@ -17,8 +17,8 @@ enum {
     GROUPS = DIS_CUDA_BOOTSTRAP_GROUPS,
     THREADS = LANES * GROUPS,
     COUNT = DIS_BOOTSTRAP_COUNT,
-    USUAL = 6,    /* bounds that are always looked at: numbers above are one in two thousand */
-    ASIDE = 64,   /* codes of remainders of a block: three at most in the mean */
+    USUAL = 6,    /* bounds that are always compared: larger counts have a probability of one in two thousand */
+    ASIDE = 64,   /* codes of remainders of a block: three on average at most */
     STREAM = 9,   /* DIS_STREAM_BOOTSTRAP */
     FINISH = 256, /* threads */
     ALL = 32
@@ -62,7 +62,7 @@ static __device__ __forceinline__ uint64_t draw(uint64_t (&s)[4])
     return out;
 }
 
-/* Word i of what spread() of bootstrap.c makes of a word. */
+/* Word i of spread() in bootstrap.c. */
 static __device__ __forceinline__ uint64_t spread(uint64_t word, int i)
 {
     uint64_t z = word + (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u;
@@ -73,7 +73,7 @@ static __device__ __forceinline__ uint64_t spread(uint64_t word, int i)
 
 /* ---- Poisson numbers ---- */
 
-/* Products and sums that the compiler must not put together: their bits are the CPU's. */
+/* Multiplications and additions that the compiler must not fuse: their bits equal the CPU's. */
 static __device__ __forceinline__ double times(double a, double b)
 {
     return __dmul_rn(a, b);
@@ -84,8 +84,8 @@ static __device__ __forceinline__ double less(double a, double b)
     return __dadd_rn(a, -b);
 }
 
-/* A Poisson distribution cut for 16 bits. Bounds are numbers of 32 bits: 16 random bits, whatever lies below them, are
- * above a bound when they are above its upper half. */
+/* A Poisson distribution quantized to 16 bits. Bounds have 32 bits: 16 random bits, with any lower bits, exceed a bound
+ * if they exceed its upper half. */
 typedef struct {
     int bound[COUNT + 2];
     double rest[COUNT + 1], all_rest;
@@ -122,12 +122,12 @@ static __device__ __forceinline__ int poisson_rest(const poisson *p, uint64_t (&
 
 /* ---- a block of items ---- */
 
-/* What a lane adds up. */
+/* Accumulators of a lane. */
 template <int SUMS, bool BINS> struct sums_of {
     double x[SUMS];
     const double *column;
     size_t stride;
-    int n; /* columns; sums after the last one are never looked at */
+    int n; /* columns; sums after the last one are ignored */
     const uint8_t *bin;
     int first_bin;
 
@@ -174,10 +174,10 @@ template <int SUMS, bool BINS> struct sums_of {
 
 static __device__ __forceinline__ double as_double(int count)
 {
-    return __hiloint2double(0x43300000, count) - 0x1p52; /* quicker than the conversion */
+    return __hiloint2double(0x43300000, count) - 0x1p52; /* faster than the conversion */
 }
 
-/* The number of bounds below 16 random bits, which lead x. */
+/* The number of bounds below 16 random bits, which are the upper bits of x. */
 static __device__ __forceinline__ int above(const int (&usual)[USUAL], const poisson *p, int x)
 {
     int count = 0;
@@ -194,7 +194,7 @@ static __device__ __forceinline__ void put_aside(poisson *p, int item)
     if (at < ASIDE) p->aside[at] = (uint16_t)item;
 }
 
-/* The counts of four items from one word, what they add up to. */
+/* The counts of four items from one word, and their sum. */
 template <class S>
 static __device__ __forceinline__ unsigned four(uint64_t word, const int (&usual)[USUAL], int n_bounds, poisson *p,
                                                 int item, int n, S *sums)
@@ -219,7 +219,7 @@ static __device__ __forceinline__ unsigned four(uint64_t word, const int (&usual
     return all;
 }
 
-/* A lane's share of the Poisson numbers of a block: what they add up to. */
+/* A lane's share of the Poisson counts of a block: their sum. */
 template <class S>
 static __device__ __forceinline__ unsigned stream(uint64_t (&s)[4], poisson *p, int lane, int n, S *sums)
 {
@@ -255,7 +255,7 @@ static __device__ __forceinline__ unsigned decide(const poisson *p, uint64_t (&s
     return all;
 }
 
-/* What is missing of the total, two items from a word. */
+/* The draws missing from the total, two items from a word. */
 template <class S>
 static __device__ __forceinline__ void top_up(uint64_t (&s)[4], uint32_t missing, int lane, int n, S *sums)
 {
@@ -281,10 +281,10 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
     __shared__ poisson shared[GROUPS];
     const int lane = (int)threadIdx.x % LANES, group = (int)threadIdx.x / LANES;
     const unsigned mask = 0xffu << (threadIdx.x / LANES % (ALL / LANES) * LANES);
-    /* those that run in parallel have the same items */
+    /* blocks that run concurrently share the items */
     const unsigned n_groups = (unsigned)((b.n + GROUPS - 1) / GROUPS);
     const size_t block = blockIdx.x / n_groups, r = blockIdx.x % n_groups * (size_t)GROUPS + (size_t)group;
-    if (r >= b.n) return; /* its eight lanes do */
+    if (r >= b.n) return; /* one per eight lanes */
     const size_t at = block * BLOCK, place = r * b.n_blocks + block;
     const int n = b.n_items - at < BLOCK ? (int)(b.n_items - at) : BLOCK;
     const uint32_t total = b.total[place];
