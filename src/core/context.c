@@ -1,4 +1,4 @@
-/* A context: its options, checked, with the threads, the communicator and the device that they ask for. */
+/* A context: its checked options, with the threads, the communicator and the device that they request. */
 #include "core/context_internal.h"
 #include "tool/rank_calls.h"
 #include "core/parallel/comm.h"
@@ -21,7 +21,7 @@ struct dis_context {
     char device[DEVICE];
     pthread_t device_start; /* the thread that starts the device */
     bool device_starting;
-    bool on_cpu;    /* calls use the CPU for now */
+    bool on_cpu;    /* calls use the CPU temporarily */
     bool stop_held; /* the stop callback is not polled */
 };
 
@@ -44,7 +44,8 @@ static void *start_device_main(void *arg)
     return NULL;
 }
 
-/* In a thread, so that files can be read meanwhile. Without one the first use of the device starts it. */
+/* In a thread, so that files can be read meanwhile. If no thread can be created, the first use of the device starts
+ * it. */
 static void start_device(dis_context *ctx)
 {
     if (!*ctx->device || strcmp(ctx->device, "cpu") == 0) return;
@@ -180,13 +181,13 @@ void dis__suspend_stop(dis_context *ctx, bool held)
 
 dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what)
 {
-    if (bytes < SIZE_MAX / 2 && dis__memory_limit()) return DIS_OK; /* what is too much goes to files */
+    if (bytes < SIZE_MAX / 2 && dis__memory_limit()) return DIS_OK; /* the excess is spilled to files */
     return dis__check_resident(ctx, bytes, what);
 }
 
 enum { SIZE_TEXT = 32 };
 
-/* "360 MiB": four digits, so that the size needed and the limit are seen to differ. */
+/* "360 MiB": four digits, so that the required size and the limit are visibly different. */
 static const char *size_text(uint64_t n, char out[SIZE_TEXT])
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

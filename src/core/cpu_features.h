@@ -1,4 +1,4 @@
-/* cpu_features.h: what the CPU has besides an instruction set of kernel.h. */
+/* cpu_features.h: CPU features in addition to the instruction sets of kernel.h. */
 #ifndef DIS_CORE_CPU_FEATURES_H
 #define DIS_CORE_CPU_FEATURES_H
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 
 static _Thread_local char last_error[DIS_MESSAGE];
 
-/* Ids and labels go into messages: control characters must not reach a terminal as such, be they one byte or the two of
- * U+0080 to U+009F, which some terminals obey as well. */
+/* Ids and labels appear in messages: control characters must not reach a terminal unescaped, neither one-byte ones nor
+ * U+0080 to U+009F, which some terminals interpret as well. */
 static void make_inert(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {
@@ -99,7 +99,7 @@ void dis__text_list_append(char *list, size_t room, const char *text, size_t n)
     if (used >= N_MORE && strcmp(list + used - N_MORE, more) == 0) return;
     if (n > LONGEST) {
         n = LONGEST;
-        while (n && ((unsigned char)text[n] & 0xC0) == 0x80) n--; /* no part of a character */
+        while (n && ((unsigned char)text[n] & 0xC0) == 0x80) n--; /* not part of a character */
     }
     if (used + n + 2 + N_MORE < room)
         snprintf(list + used, room - used, "%s%.*s", used ? ", " : "", (int)n, text);

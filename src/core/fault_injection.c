@@ -1,4 +1,4 @@
-/* Counters after the fault hooks; an empty file outside test builds. */
+/* Counters of the fault hooks; an empty file outside test builds. */
 #include "core/fault_injection.h"
 #ifdef DIS_FAULT_HOOKS
 #include <stdatomic.h>

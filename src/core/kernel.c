@@ -1,4 +1,4 @@
-/* Which instruction set to use: the CPU is asked once, the environment each time. */
+/* Which instruction set to use: CPUID is read once, the environment variable each time. */
 #include "core/kernel.h"
 #include "core/cpu_features.h"
 #include <stdlib.h>
@@ -16,8 +16,8 @@ const char *dis__isa_name(dis_isa isa)
 }
 
 #if defined(__x86_64__)
-/* Bits of CPUID and of XCR0, in which the system states the registers that it saves. Not every compiler's run-time
- * library has what __builtin_cpu_supports() needs. */
+/* Bits of CPUID and of XCR0, which lists the registers that the system saves. Not every compiler's run-time library
+ * supports __builtin_cpu_supports(). */
 enum { XGETBV = 1 << 27, FMA = 1 << 12, AVX2 = 1 << 5, BMI2 = 1 << 8, AVX_STATE = 6, AVX512_STATE = 0xe6 };
 enum { AVX512 = 1 << 16 | 1 << 17 | 1 << 30 /* F, DQ, BW; VL is the top bit */, BF16 = 1 << 5 };
 static const unsigned AVX512VL = 1u << 31;
@@ -35,7 +35,7 @@ static unsigned saved_state(void)
     return low;
 }
 
-/* The answer of best_isa(): in a virtual machine, CPUID takes microseconds. */
+/* Cached result of best_isa(): in a virtual machine, CPUID takes microseconds. */
 static atomic_int known = -1;
 
 static dis_isa ask_cpu(void)

@@ -1,18 +1,19 @@
 /* kernel.h: one source, several instruction sets.
  *
- * A file called NAME_kernel.c is compiled once for each instruction set that the target may have; DIS_KERNEL(f) gives
+ * A file called NAME_kernel.c is compiled once for each supported instruction set of the target; DIS_KERNEL(f) gives
  * its functions different names. NAME.c holds the table and picks at run time:
  *
  *     DIS_KERNEL_DECLARE(void, dis__sum_rows, (const double *x, size_t n, double *out));
  *     ... DIS_KERNEL_SELECT(dis__sum_rows)(x, n, out);
  *
- * Kernels use GCC vector types of DIS_LANES doubles, which every compiler lowers to what the target has. */
+ * Kernels use GCC vector types of DIS_LANES doubles, which every compiler lowers to the instructions of the target. */
 #ifndef DIS_CORE_KERNEL_H
 #define DIS_CORE_KERNEL_H
 
 typedef enum { DIS_ISA_BASELINE, DIS_ISA_AVX2, DIS_ISA_AVX512 } dis_isa;
 
-/* The best set this machine has, or the one that DISSENT_ISA=baseline|avx2|avx512 asks for if it has that. */
+/* The best instruction set of this machine, or the one that DISSENT_ISA=baseline|avx2|avx512 requests if it is
+ * supported. */
 dis_isa dis__isa(void);
 const char *dis__isa_name(dis_isa isa);
 

@@ -1,4 +1,4 @@
-/* Parts loaded on demand: see plugin.h. */
+/* Loads optional parts on demand: see plugin.h. */
 #include "core/plugin.h"
 #include "core/os/os.h"
 #include "core/system_calls.h"

@@ -1,4 +1,4 @@
-/* System calls with a place for faults. A fault is EIO, ENOSPC where the disk could be full, or a short count. */
+/* System calls with fault injection. A fault is EIO, ENOSPC if the disk could be full, or a short count. */
 #include "core/system_calls.h"
 #include "core/fault_injection.h"
 #include "core/os/os.h"
@@ -148,7 +148,7 @@ int dis__sys_fsync(int fd)
 int dis__sys_close(int fd)
 {
     if (fault(EIO)) {
-        close(fd); /* gone either way, as on Linux after a failed close */
+        close(fd); /* closed in either case, as on Linux after a failed close */
         errno = EIO;
         return -1;
     }

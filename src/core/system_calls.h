@@ -1,5 +1,5 @@
-/* system_calls.h: the system calls that can fail on a user's disk, behind one door so that tests can make the n-th one
- * fail. Each does what its namesake does, with the same return value and errno, restarted after EINTR. */
+/* system_calls.h: the system calls that can fail on a user's disk, wrapped so that tests can make the n-th one fail.
+ * Each has the return value and errno of its namesake, and is restarted after EINTR. */
 #ifndef DIS_CORE_SYS_H
 #define DIS_CORE_SYS_H
 #include "dissent/status.h"
@@ -13,20 +13,21 @@ ssize_t dis__sys_read(int fd, void *buffer, size_t n);
 ssize_t dis__sys_write(int fd, const void *buffer, size_t n);
 ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at); /* pread, pwrite */
 ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at);
-/* Whether something (or the end) can be read within so many milliseconds: 1, 0 (also after a signal), -1. */
+/* Whether data (or the end) can be read within this many milliseconds: 1, 0 (also after a signal), -1. */
 int dis__sys_poll_input(int fd, int milliseconds);
 int dis__sys_fstat(int fd, struct stat *st);
 int dis__sys_stat(const char *path, struct stat *st);
 void *dis__sys_map(int fd, size_t n); /* read-only mapping of a file; NULL on failure */
-/* A new file in a folder, for reading and writing, that has no name: it is gone when it is closed. */
+/* A new unnamed file in a folder, for reading and writing: it is deleted when it is closed. */
 int dis__sys_temporary(const char *folder);
-int dis__sys_extend(int fd, size_t n);         /* makes a file n bytes long, with room on the disk for all of them */
+int dis__sys_extend(int fd, size_t n);         /* extends a file to n bytes, with disk blocks allocated for all of
+                                                * them */
 void *dis__sys_map_writable(int fd, size_t n); /* mapping of a file for reading and writing; NULL on failure */
-/* Addresses without memory after them, which comes as they are used; NULL: there are not so many. */
+/* Reserves addresses, whose memory is allocated at first use; NULL: not enough addresses. */
 void *dis__sys_reserve(size_t n);
 int dis__sys_truncate(int fd, uint64_t n);
-void *dis__sys_map_writable_part(int fd, uint64_t from, size_t n); /* the same of a part that begins with a page */
-int dis__sys_populate(void *map, size_t n); /* makes sure that such pages can be written to: -1, where they cannot */
+void *dis__sys_map_writable_part(int fd, uint64_t from, size_t n); /* the same for a page-aligned part */
+int dis__sys_populate(void *map, size_t n);                        /* makes such pages writable: -1 if that fails */
 int dis__sys_fsync(int fd);
 int dis__sys_close(int fd);
 int dis__sys_rename(const char *from, const char *to);

@@ -1,4 +1,4 @@
-/* What this build is made of. */
+/* Optional parts of this build. */
 #include "dissent/version.h"
 #include "core/parallel/comm.h"
 #include "core/kernel.h"

@@ -1,4 +1,4 @@
-/* Rows of named texts: one cursor over the CSV reader or over the JSON reader, line by line. */
+/* Rows of named texts: one cursor over the CSV reader or, line by line, the JSON reader. */
 #include "io/table_rows.h"
 #include "core/memory/memory.h"
 #include "io/files/file_format.h"
@@ -59,7 +59,7 @@ dis__table_row_cell dis__table_rows_column(const dis__table_rows *r, size_t i)
     return (dis__table_row_cell){.text = r->csv.header[i].text, .n = r->csv.header[i].n};
 }
 
-/* The next of "a|b|c" into `out`; returns where to go on, NULL when there was none. */
+/* Copies the next of "a|b|c" to `out`; returns the position after it, NULL at the end. */
 static const char *next_name(const char *names, char *out, size_t room)
 {
     if (!*names) return NULL;

@@ -1,5 +1,5 @@
-/* YAML by libyaml's events, strictly. Cost: one pass; equal keys of a map are found by comparing each with those before
- * it, which the limit on keys keeps small. */
+/* YAML by libyaml's events, strictly. Cost: one pass; equal keys of a map are found by comparing all pairs, whose
+ * number is bounded by the limit on keys. */
 #include "io/yaml.h"
 #include "core/memory/memory.h"
 #include "core/text/utf8.h"
@@ -67,7 +67,7 @@ dis_status dis__yaml_parse(const char *path, const char *bytes, size_t n, dis__y
 
 typedef struct {
     dis__yaml *yaml;
-    size_t open[DIS_YAML_DEPTH]; /* lists and maps that have begun */
+    size_t open[DIS_YAML_DEPTH]; /* open lists and maps */
     size_t depth;
     bool done; /* the document has ended */
 } reading;
@@ -88,8 +88,8 @@ static dis_status add_text(dis__yaml *y, const char *text, size_t n, dis__yaml_n
     return DIS_OK;
 }
 
-/* A key like one before it. The maps that contain this one are still open: their `skip` is not known yet, but that of
- * everything in this one is. */
+/* A key that repeats an earlier one. The enclosing maps are still open, so their `skip` is unknown, but that of all
+ * values in this one is known. */
 static dis_status check_key(const reading *r, const dis__yaml_node *map, const dis__yaml_node *key)
 {
     const dis__yaml_node *at = map + 1;
@@ -103,7 +103,7 @@ static dis_status check_key(const reading *r, const dis__yaml_node *map, const d
     return DIS_OK;
 }
 
-/* One node after the others. While a map is open its `n` counts keys and values. */
+/* Appends a node. While a map is open its `n` counts keys and values. */
 static dis_status add_node(reading *r, const dis__yaml_node *node, const yaml_mark_t *mark)
 {
     dis__yaml *y = r->yaml;
@@ -207,7 +207,7 @@ static dis_status events(reading *r, yaml_parser_t *parser)
     return DIS_OK;
 }
 
-/* libyaml reads UTF-16 as well, and tells bad bytes by their offset: look first. */
+/* libyaml also accepts UTF-16, and reports invalid bytes only by offset: check first. */
 static dis_status check_bytes(const char *path, const char *bytes, size_t n)
 {
     if (n > DIS_YAML_BYTES)

@@ -1,7 +1,7 @@
-/* yaml.h: a YAML file into a flat array of nodes, each with its position.
+/* yaml.h: parses a YAML file into a flat array of nodes, each with its position.
  *
- * A read file is one array: each node is followed by what it contains, and `skip` leads past it. A map's members are a
- * key (a text) and a value in turn. What a text means (number, truth value, path) is for the reader's user to say.
+ * A read file is one array: each node is followed by its contents, and `skip` is the distance to the next node. A map's
+ * members are alternating keys (texts) and values. The caller interprets texts (number, boolean, path).
  *
  *     dis__yaml yaml;
  *     DIS_TRY(dis__yaml_read(ctx, "experiment.yaml", &yaml));
@@ -9,10 +9,10 @@
  *     if (name && name->kind != DIS_YAML_TEXT) status = dis__yaml_fail(&yaml, name, "name must be a text");
  *     dis__yaml_free(&yaml);
  *
- * Parsing is libyaml's. Refused with DIS_EDATA and the position: what is no YAML, invalid UTF-8, NUL, several documents
- * or none, anchors, aliases and tags (a few bytes of them can stand for gigabytes), equal keys in one map, keys that
- * are no texts, more than DIS_YAML_DEPTH levels, DIS_YAML_NODES nodes, DIS_YAML_KEYS keys in a map or DIS_YAML_BYTES
- * bytes. A build without libyaml answers DIS_EUSAGE. */
+ * Parsing is libyaml's. Errors, DIS_EDATA with the position: invalid YAML, invalid UTF-8, NUL, several documents or
+ * none, anchors, aliases and tags (which can expand to gigabytes), equal keys in one map, keys that are not texts, more
+ * than DIS_YAML_DEPTH levels, DIS_YAML_NODES nodes, DIS_YAML_KEYS keys in a map or DIS_YAML_BYTES bytes. A build
+ * without libyaml returns DIS_EUSAGE. */
 #ifndef DIS_IO_YAML_H
 #define DIS_IO_YAML_H
 #include "io/input/input.h"
@@ -25,10 +25,10 @@
 typedef enum { DIS_YAML_TEXT, DIS_YAML_LIST, DIS_YAML_MAP } dis__yaml_kind;
 
 typedef struct {
-    const char *text; /* of a text, with a NUL after it and none within */
+    const char *text; /* of a text, NUL-terminated, without other NULs */
     uint32_t length;
     uint32_t n;    /* elements of a list, members of a map */
-    uint32_t skip; /* this node and all within it: the next one is node + skip */
+    uint32_t skip; /* number of nodes in this subtree: the next one is node + skip */
     uint32_t line, column;
     dis__yaml_kind kind;
     bool plain; /* a text without quotes */
@@ -38,7 +38,7 @@ typedef struct {
     char *path;
     dis__yaml_node *node; /* (n_nodes) the first one is the root */
     size_t n_nodes, capacity;
-    char **text; /* what the nodes point to */
+    char **text; /* memory that the nodes point to */
     size_t n_texts, text_capacity;
 } dis__yaml;
 
@@ -48,7 +48,7 @@ dis_status dis__yaml_read(dis_context *ctx, const char *path, dis__yaml *out);
 dis_status dis__yaml_parse(const char *path, const char *bytes, size_t n, dis__yaml *out);
 void dis__yaml_free(dis__yaml *yaml);
 
-/* The value of a key of a map, NULL when there is none (or `map` is none). Looks at every member. */
+/* The value of a key of a map, NULL if it is missing (or `map` is not a map). Linear search. */
 const dis__yaml_node *dis__yaml_member(const dis__yaml_node *map, const char *key);
 
 /* DIS_EDATA at a node. */

@@ -1,5 +1,5 @@
-/* Items that are numbers one after the other: npy, raw float32, and CIFAR's records (one byte of label, then 32 x 32
- * red, green and blue values). Images become height x width x channels numbers from 0 to 1, channels fastest. */
+/* Items stored as contiguous arrays: npy, raw float32, and CIFAR's records (one byte of label, then 32 x 32
+ * red, green and blue values). Images become height x width x channels values in [0, 1], channels last. */
 #include "items/items_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -79,7 +79,7 @@ static dis_status convert_f32(dis_context *ctx, const dis__input *in, size_t wid
     items->n_items = in->n / row;
     items->n_features = width;
     DIS_TRY(make_room(ctx, items));
-    memcpy(items->x, in->bytes, in->n); /* little-endian, as the machines that we build for */
+    memcpy(items->x, in->bytes, in->n); /* little-endian, as all supported machines */
     return check_finite(in->path, items);
 }
 

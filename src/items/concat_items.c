@@ -1,4 +1,4 @@
-/* Several tables of items as one, the ids of each with a prefix of its own. */
+/* Concatenates tables of items, each with its own prefix of ids. */
 #include "items/items_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"

@@ -1,5 +1,5 @@
-/* Tokens one per line, blank lines between sentences: fields parted by tabs, or by spaces where a line has no tab.
- * Lines end with LF or CRLF; nothing is a comment, since "#" begins many a token. */
+/* Tokens one per line, blank lines between sentences: fields separated by tabs, or by spaces in lines without a tab.
+ * Lines end with LF or CRLF; there are no comments, since many tokens begin with "#". */
 #include "items/items_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"

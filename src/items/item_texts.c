@@ -9,7 +9,7 @@
 
 static const char between[] = " / ";
 
-/* A row's texts that are not empty as one, into room that grows. */
+/* Concatenates the non-empty texts of a row in a growing buffer. */
 static dis_status joined(const dis_items *items, size_t row, char **room, size_t *capacity, size_t *used)
 {
     *used = 0;
@@ -27,8 +27,8 @@ static dis_status joined(const dis_items *items, size_t row, char **room, size_t
     return DIS_OK;
 }
 
-/* A task of comparisons and spans ends with two parts, the two things or positions; the text belongs to what is before
- * them. Returns its length, or n where there are no parts. */
+/* The task of a comparison or a span ends with two parts, the two options or positions; the text is that of the rest.
+ * Returns its length, or n without such parts. */
 static size_t length_without_parts(const char *name, size_t n)
 {
     const char *last = dis__os_find_last(name, DIS_PART_SEPARATOR, n);

@@ -1,4 +1,4 @@
-/* Items: the table of formats, ids, and the life of a table. */
+/* Items: the table of formats, ids, creation and destruction of a table. */
 #include "items/items_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -75,7 +75,7 @@ static dis_status find_format(const char *requested, const char *path, size_t *f
                      requested);
 }
 
-/* NAME.tasks.txt beside NAME.npy when that file is there; NULL: it is not. */
+/* NAME.tasks.txt next to NAME.npy if the file exists; otherwise NULL. */
 static dis_status list_beside(const char *path, char **out)
 {
     *out = NULL;
@@ -123,7 +123,7 @@ dis_status dis__items_check_duplicates(const dis_items *items)
                            dis_names_get(items->tasks, twice, NULL));
 }
 
-/* DIS_EUSAGE of a file that holds other items than those asked for. */
+/* DIS_EUSAGE for a file whose items are not the requested ones. */
 static dis_status other_kind(const char *path, size_t format, dis_items_kind kind)
 {
     char held[64] = "";

@@ -1,4 +1,4 @@
-/* Items that are in memory, copied into a table of their own. Cost: what is copied, and a look-up per id. */
+/* Items in memory, copied into a new table. Cost: the copy, and a lookup per id. */
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"

@@ -1,4 +1,4 @@
-/* Some items of a table as a table of their own: for splits. Cost: what is copied. */
+/* Copies some items of a table into a new table: for splits. Cost: the copy. */
 #include "tool/arrays.h"
 #include "items/items_internal.h"
 #include "core/memory/memory.h"

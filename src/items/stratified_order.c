@@ -1,4 +1,4 @@
-/* The line that splits are dealt from: Fisher and Yates' shuffle, then a stable counting sort by label. */
+/* The order from which splits are assigned: Fisher and Yates' shuffle, then a stable counting sort by label. */
 #include "items/stratified_order.h"
 #include "core/memory/memory.h"
 #include "core/random/random.h"

@@ -1,5 +1,5 @@
-/* Items of a table: texts, tokens with their sentence, or numbers, one row per item. Rows that a `where` rule does not
- * want are left out. Cost: one pass. */
+/* Items of a table: texts, tokens with their sentence, or numbers, one row per item. Rows excluded by a `where` rule
+ * are skipped. Cost: one pass. */
 #include "items/items_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns in the order in which they are wanted: task (unless rows are numbered), sentence (tokens), the contents,
- * those of the rules. */
+/* Requested columns in this order: task (unless rows are numbered), sentence (tokens), the contents, those of the
+ * rules. */
 typedef struct {
     const dis_items_options *o;
     dis_items *items;
@@ -20,12 +20,12 @@ typedef struct {
     char *names; /* of feature columns, copied out of the header */
     size_t n_wanted, sentence, first, n_contents, rules;
     dis__name_list tasks, texts;
-    dis__table_row_cell last; /* the sentence of the row before, in `last_text` */
+    dis__table_row_cell last; /* the sentence of the previous row, in `last_text` */
     char *last_text;
     size_t last_room, sentence_room, x_room, line_room;
 } reading;
 
-/* Features without named columns: all but the ids and those that rules look at. */
+/* Features without named columns: all columns except the ids and those used by rules. */
 static bool is_other(const reading *t, const dis__table_row_cell *name)
 {
     const char *task = t->o->task ? t->o->task : "task";
@@ -94,7 +94,7 @@ static bool is_wanted(const reading *t)
     return good;
 }
 
-/* A row whose sentence is not that of the row before begins a new one. */
+/* A row whose sentence differs from the previous row's begins a new one. */
 static dis_status read_sentence(reading *t)
 {
     dis_items *items = t->items;

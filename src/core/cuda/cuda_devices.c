@@ -21,7 +21,7 @@ void dis__cuda_unlock(void)
     pthread_mutex_unlock(&memory_lock);
 }
 
-/* How many GPUs there are; 0: `why`. */
+/* Number of GPUs; 0: `why` has the reason. */
 static int count_all(char why[DIS_DEVICE_WHY])
 {
     int n = 0, driver = 0, runtime = 0;
@@ -42,7 +42,7 @@ static int count_all(char why[DIS_DEVICE_WHY])
     return error == cudaSuccess ? n : 0;
 }
 
-/* Whether one of them has what the kernels need; false: `why`. */
+/* Whether a GPU supports the kernels; false: `why` has the reason. */
 static bool new_enough(int ordinal, char why[DIS_DEVICE_WHY])
 {
     int major = 0, minor = 0;
@@ -57,7 +57,7 @@ static bool new_enough(int ordinal, char why[DIS_DEVICE_WHY])
     return false;
 }
 
-/* The context of the driver, and the pinned memory through which arrays go. */
+/* Creates the driver's context and the pinned memory for copies of arrays. */
 static void start(const dis__device_row *row)
 {
     dis__cuda_block pinned = {0};

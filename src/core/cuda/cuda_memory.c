@@ -1,24 +1,24 @@
-/* Blocks of memory that are kept between sessions: a list of all that there are, of which some are idle. Who asks
- * gets the smallest idle one that is large enough and not twice as large, else a new one. Networks are few and have
- * some twenty blocks each, so the list is searched from end to end.
+/* Memory blocks that are kept between sessions: a list of all blocks, some of which are idle. A request gets the
+ * smallest idle block that is large enough but less than twice as large, otherwise a new one. Networks are few and have
+ * some twenty blocks each, so the list is searched linearly.
  *
- * Other programs want some of a GPU too: when a block is given back, an eighth stays of what would be free if all
- * idle ones were, and a GiB whatever is free; the largest go. n processes that have nothing to do leave at least
- * (7/8)^n of what they found, but for their GiB. The driver is asked (a millisecond) when large blocks are given
- * back alone. */
+ * Other programs need GPU memory too. When a block is returned, idle blocks are kept only up to an eighth of the memory
+ * that would be free without them, and up to 1 GiB in any case; the largest are freed first. n idle processes leave at
+ * least (7/8)^n of the free memory, except for 1 GiB each. The driver is queried (a millisecond) only when large blocks
+ * are returned. */
 #include "core/cuda/cuda_memory.h"
 #include <stdbool.h>
 
 enum { BLOCKS = 4096 }; /* of 200 networks at a time */
 
 #ifdef DIS_CUDA_PLAIN
-static const size_t always_kept[DIS_CUDA_KINDS]; /* initcheck is to see what no one has written */
+static const size_t always_kept[DIS_CUDA_KINDS]; /* initcheck must detect reads of uninitialized memory */
 #define SHARE 0
 #else
 static const size_t always_kept[DIS_CUDA_KINDS] = {(size_t)1 << 30, (size_t)1 << 30};
-#define SHARE 8 /* what is kept is one in so many; 0: nothing */
+#define SHARE 8 /* keep at most 1/KEEP of the free memory; 0: nothing */
 #endif
-enum { LARGE = 64 << 20 }; /* blocks after which the driver is asked */
+enum { LARGE = 64 << 20 }; /* size of returned blocks after which the driver is queried */
 
 typedef struct {
     dis__cuda_block block;
@@ -49,7 +49,7 @@ static void drop(size_t i)
     list[i] = list[--n_list];
 }
 
-/* Pinned memory serves all GPUs. */
+/* Pinned memory is shared by all GPUs. */
 static bool serves(const dis__cuda_block *block, dis__cuda_kind kind, int ordinal)
 {
     return block->kind == kind && (kind == DIS_CUDA_PINNED_MEMORY || block->ordinal == ordinal);
@@ -86,7 +86,8 @@ cudaError_t dis__cuda_memory_take(dis__cuda_kind kind, int ordinal, size_t bytes
     if (n_list == BLOCKS) dis__cuda_free_cached();
     if (n_list == BLOCKS) return cudaErrorMemoryAllocation;
     cudaError_t error = from_system(kind, bytes, &at);
-    if (error == cudaErrorMemoryAllocation && idle_bytes(kind, ordinal)) { /* in pieces that are too small */
+    if (error == cudaErrorMemoryAllocation && idle_bytes(kind, ordinal)) { /* fragmented into blocks that are too
+                                                                            * small */
         cudaGetLastError();
         dis__cuda_free_cached();
         error = from_system(kind, bytes, &at);
@@ -97,7 +98,7 @@ cudaError_t dis__cuda_memory_take(dis__cuda_kind kind, int ordinal, size_t bytes
     return cudaSuccess;
 }
 
-/* How much of `idle` bytes may stay. */
+/* How much of `idle` bytes may be kept. */
 static size_t may_stay(dis__cuda_kind kind, size_t idle)
 {
     size_t left = 0, all = 0;

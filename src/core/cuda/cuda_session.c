@@ -1,4 +1,4 @@
-/* Sessions on GPUs that are no networks'. */
+/* Sessions on GPUs for work other than networks. */
 #include "core/cuda/cuda_session.h"
 
 enum { PIECES = DIS_CUDA_PIECES, PIECE = 16 << 20 };
@@ -92,7 +92,7 @@ dis_status dis__cuda_session_buffer(void *session, void **at, size_t *bytes)
 {
     dis__cuda_base *s = session;
     char *room = NULL;
-    cudaError_t error = cudaSetDevice(s->ordinal); /* each thread has its own */
+    cudaError_t error = cudaSetDevice(s->ordinal); /* the current device is per thread */
     if (error == cudaSuccess) error = dis__cuda_ring_room(&s->ring, s->stream, PIECE, &room);
     DIS_TRY(dis__cuda_session_status(s, error, "copying to the device"));
     *at = room;

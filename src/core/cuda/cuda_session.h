@@ -1,5 +1,5 @@
-/* cuda_session.h: what work on a GPU that is no network has of its own: a stream, a block of device memory, one of
- * pinned memory with a ring in it, and sentences for what goes wrong. Both blocks are kept for the next session
+/* cuda_session.h: resources for work on a GPU other than networks: a stream, a block of device memory, a block of
+ * pinned memory that contains a ring, and error messages. Both blocks are kept for the next session
  * (core/cuda/cuda_memory.h).
  *
  *     dis__cuda_lock();
@@ -9,7 +9,7 @@
  *     ... s.memory.at, s.pinned.at, s.stream ...
  *     dis__cuda_session_close(&s);    // also after a failure
  *
- * Threads: a session is one thread's at a time. */
+ * Threads: one thread at a time may use a session. */
 #ifndef DIS_CORE_CUDA_CUDA_SESSION_H
 #define DIS_CORE_CUDA_CUDA_SESSION_H
 #include "core/cuda/cuda_devices.h"
@@ -27,30 +27,30 @@ typedef struct {
     dis__cuda_ring ring; /* at the beginning of `pinned` */
 } dis__cuda_base;
 
-/* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. `hint`: what
- * needs less memory. */
+/* A status with a message: what failed, on which device, and the remedy. cudaSuccess: DIS_OK. `hint`: what needs less
+ * memory. */
 dis_status dis__cuda_error_status(dis__cuda_failer *fail, int ordinal, cudaError_t error, const char *doing,
                                   const char *hint);
 dis_status dis__cuda_lost(dis__cuda_failer *fail, int ordinal, const char *error, const char *doing);
-/* DIS_ELIMIT: fewer bytes are free on the device than `what` needs. Under dis__cuda_lock(). */
+/* DIS_ELIMIT: fewer bytes are free on the device than `what` needs. Requires dis__cuda_lock(). */
 dis_status dis__cuda_check_free(dis__cuda_failer *fail, int ordinal, size_t bytes, const char *what, const char *hint);
 
-/* Stream and events; under dis__cuda_lock(). */
+/* Creates stream and events; requires dis__cuda_lock(). */
 dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_failer *fail);
-/* So many bytes there and pinned ones here, after the ring. DIS_ELIMIT, with what they
- * are for and what is free: too many. Under dis__cuda_lock(). */
+/* Allocates device bytes and pinned bytes after the ring. DIS_ELIMIT, with the purpose and the free memory: too many.
+ * Requires dis__cuda_lock(). */
 dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t there, size_t here, const char *what);
 /* The pinned bytes after the ring. */
 char *dis__cuda_session_pinned(const dis__cuda_base *s);
 /* Waits for the stream; takes the lock. */
 void dis__cuda_session_close(dis__cuda_base *s);
 
-/* A piece of the ring to be filled, all of it; what was last filled goes to `to`. session: a struct that begins with a
- * dis__cuda_base, as tables of devices want it (`buffer`). */
+/* Returns a piece of the ring to fill completely; the previously filled one is copied to `to`. session: a struct that
+ * begins with a dis__cuda_base, as required by the tables of devices (`buffer`). */
 dis_status dis__cuda_session_buffer(void *session, void **at, size_t *bytes);
 dis_status dis__cuda_session_send(dis__cuda_base *s, void *to, size_t bytes);
 
-/* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. */
+/* A status with a message: what failed, on which device, and the remedy. cudaSuccess: DIS_OK. */
 dis_status dis__cuda_session_status(const dis__cuda_base *s, cudaError_t error, const char *doing);
 
 #endif

@@ -1,5 +1,5 @@
-/* library_functions.h: functions of a library that is opened when something needs it. A list of names becomes a
- * struct of pointers and the names to look for:
+/* library_functions.h: functions of a library that is loaded on demand. A list of names defines a struct of function
+ * pointers and the names to look up:
  *
  *     #define CALLS(X) X(cudnnCreate) X(cudnnDestroy)
  *     typedef struct { CALLS(DIS_CUDA_FUNCTION_POINTER) } calls;
@@ -15,7 +15,7 @@
 #define DIS_CUDA_FUNCTION_POINTER(name) __typeof__(&name) name;
 #define DIS_CUDA_FUNCTION_NAME(name)    #name,
 
-/* Fills a struct of n pointers and nothing else; false: the library lacks some. */
+/* Fills a struct that consists of n pointers; false: the library lacks some. */
 static inline bool dis__cuda_load_functions(void *library, const char *const *names, size_t n, void *pointers)
 {
     bool all = true;

@@ -1,4 +1,4 @@
-/* Pieces of pinned memory that take turns. The event of a piece is recorded when the next one is begun. */
+/* A ring of pinned memory. The event of a piece is recorded when the next piece is started. */
 #include "core/cuda/pinned_ring.h"
 #include "core/cuda/cuda_memory.h"
 

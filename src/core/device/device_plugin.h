@@ -1,9 +1,9 @@
-/* device_plugin.h: devices in a library of their own, which is loaded on demand (core/plugin.h), so that the tool links
- * nothing of theirs and runs everywhere.
+/* device_plugin.h: devices in a separate library, which is loaded on demand (core/plugin.h), so that the tool does not
+ * link GPU libraries and runs everywhere.
  *
- * The library exports one function. It gets what it needs of this library and fills in rows of the registry
- * (core/device/device_registry.h), or the reason why there are none. Both sides are built from the same sources: a
- * library of another version returns no rows. */
+ * The library exports one function. It receives the functions of this library that it needs, and fills rows of the
+ * registry (core/device/device_registry.h), or the reason why there are none. Both sides are built from the same
+ * sources: a library of another version returns no rows. */
 #ifndef DIS_CORE_DEVICE_DEVICE_PLUGIN_H
 #define DIS_CORE_DEVICE_DEVICE_PLUGIN_H
 #include "core/device/device_registry.h"

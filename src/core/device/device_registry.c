@@ -19,7 +19,7 @@ static const dis__device_host host = {.size = sizeof host,
                                       .alloc_zeroed = dis__alloc_zeroed,
                                       .free = dis__free};
 
-/* Written once, but for `added`, which the program itself writes before that. */
+/* Written once, except `added`, which the program writes before that. */
 static struct {
     pthread_once_t once;
     dis__device_row row[DIS_DEVICE_ROWS];
@@ -74,7 +74,7 @@ void dis__device_row_add(const dis__device_row *row)
 
 /* ---- words ---- */
 
-/* Whether the words are MACHINE or MACHINE:N; *ordinal: 0 or N. */
+/* Whether `words` is MACHINE or MACHINE:N; *ordinal: 0 or N. */
 static bool names(const char *words, const char *machine, long *ordinal)
 {
     const size_t n = strlen(machine);

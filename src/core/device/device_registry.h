@@ -1,4 +1,4 @@
-/* device_registry.h: the devices of this machine, and the words that name them.
+/* device_registry.h: the devices of this machine, and their names.
  *
  *     const dis__device_row *row;
  *     DIS_TRY(dis__device_row_find(dis__context_device(ctx), &row)); // "cuda:1"
@@ -20,8 +20,8 @@
 
 enum { DIS_DEVICE_ROWS = 17, DIS_DEVICE_NETWORKS = 2, DIS_DEVICE_WHY = 400 };
 
-/* Functions for one kind of work; `functions` NULL: the device does not run it. `size`: of the struct that they are
- * in, which differs where a library was built from other sources. */
+/* Functions for one kind of work; `functions` NULL: the device does not support it. `size`: of their struct, which
+ * differs if a library was built from other sources. */
 typedef struct {
     const void *functions;
     size_t size;
@@ -31,9 +31,9 @@ typedef struct dis__device_row dis__device_row;
 struct dis__device_row {
     const char *name;                               /* "cpu", "cuda:0" */
     const char *machine;                            /* "cpu", "cuda" */
-    int ordinal;                                    /* of a machine's devices, from 0 */
-    const struct dis__device_host *host;            /* of rows from a library; NULL: the CPU */
-    void (*start)(const dis__device_row *row);      /* so that the first user need not wait; NULL: nothing to do */
+    int ordinal;                                    /* index among devices of this kind, from 0 */
+    const struct dis__device_host *host;            /* set by a library; NULL: the CPU */
+    void (*start)(const dis__device_row *row);      /* starts the device in advance; NULL: not needed */
     dis__device_table network[DIS_DEVICE_NETWORKS]; /* one per precision */
     dis__device_table em, bootstrap;
 };
@@ -42,22 +42,22 @@ extern const dis__device_row dis__device_row_cpu;
 
 /* NULL past the end. */
 const dis__device_row *dis__device_row_at(size_t i);
-/* words: cpu (NULL and "" too), cuda, cuda:N, or auto: the first row that is not the CPU, and the CPU without one.
- * DIS_EUSAGE: other words, or no such number; DIS_EIO: there is no such device, and why. */
+/* words: cpu (NULL and "" too), cuda, cuda:N, or auto: the first row that is not the CPU, otherwise the CPU.
+ * DIS_EUSAGE: another name, or an invalid number; DIS_EIO: the device is not available, with the reason. */
 dis_status dis__device_row_find(const char *words, const dis__device_row **out);
-/* Checks the words alone, and loads nothing: *ordinal is below 0 for the CPU, 0 for auto. */
+/* Checks only the syntax, and loads nothing: *ordinal is below 0 for the CPU, 0 for auto. */
 dis_status dis__device_words_parse(const char *words, bool *automatic, long *ordinal);
-/* Why there is no device but the CPU; NULL: there is one. */
+/* Why only the CPU is available; NULL: there are other devices. */
 const char *dis__device_rows_missing(void);
-/* *functions is NULL where the table has none. DIS_EIO: they are of another version of dissent. */
+/* *functions is NULL if the table has none. DIS_EIO: they are of another version of dissent. */
 dis_status dis__device_functions(const dis__device_row *row, const dis__device_table *table, size_t size,
                                  const void **functions);
 
-/* Loads and starts the device that these words name. A failure is reported when the device is used. */
+/* Loads and starts the named device. A failure is reported when the device is used. */
 void dis__device_start(const char *words);
 
-/* Adds a row of the program itself, such as a test's; `words` may name its machine. Before the first lookup, `row`
- * stays valid. */
+/* Adds a row defined by the program, such as a test's; `words` may name its machine. Call it before the first lookup;
+ * `row` must stay valid. */
 void dis__device_row_add(const dis__device_row *row);
 
 #endif

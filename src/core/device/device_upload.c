@@ -1,9 +1,9 @@
-/* Arrays to devices, a buffer at a time. */
+/* Copies arrays to devices, one buffer at a time. */
 #include "core/device/device_upload.h"
 #include "core/parallel/pool.h"
 #include <string.h>
 
-enum { GRAIN = 1 << 18 /* bytes of a job */, MAX_JOBS = 64 };
+enum { GRAIN = 1 << 18 /* bytes per job */, MAX_JOBS = 64 };
 
 typedef struct {
     dis__device_fill *fill;

@@ -11,11 +11,11 @@
 
 typedef struct {
     atomic_bool used, damaged;
-    atomic_uintptr_t begin, end; /* addresses; begin 0: no mapping yet, or no longer */
+    atomic_uintptr_t begin, end; /* addresses; begin 0: no mapping */
 } guarded;
 
 static guarded maps[DIS_FILE_MAPS];
-static atomic_size_t n_maps; /* slots beyond were never used */
+static atomic_size_t n_maps; /* slots from here on were never used */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Called by the handler of SIGBUS: marks the mapping of the address as damaged and returns its end; 0: no mapping. */

@@ -1,4 +1,4 @@
-/* file_map.h: read-only mappings of files that survive a file which gets shorter.
+/* file_map.h: read-only mappings of files that survive truncation of the file.
  *
  * If another process truncates a mapped file, the system sends SIGBUS to the thread that reads a page which no longer
  * exists. Here, the first mapping of the process installs a handler for SIGBUS. For an address in one of these mappings
@@ -14,7 +14,8 @@
 #define DIS_CORE_MEMORY_FILE_MAP_H
 #include "dissent/status.h"
 
-/* NULL: errno says why; ENODEV where the file cannot be mapped, or DIS_FILE_MAPS are mapped: read it then. */
+/* NULL: errno has the reason; ENODEV: the file cannot be mapped, or there are DIS_FILE_MAPS mappings already. Read the
+ * file instead. */
 enum { DIS_FILE_MAPS = 4096 };
 void *dis__map_file(int fd, size_t n);
 bool dis__map_is_damaged(const void *map);

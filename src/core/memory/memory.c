@@ -1,5 +1,5 @@
-/* Allocation: aligned memory in one position, or a temporary file (spill.h). Large blocks come from the system as fresh
- * zero pages either way, so zeroing costs what touching them would. */
+/* Allocation: aligned heap memory, or a temporary file (spill.h). Large blocks come from the system as fresh zero pages
+ * either way, so zeroing costs no more than the first access. */
 #include "core/memory/memory.h"
 #include "core/os/os.h"
 #include "dissent/context.h"
@@ -26,7 +26,7 @@ static dis_status allocate(void *out, size_t n, size_t size, bool resident)
         *(void **)out = block;
         return DIS_OK;
     }
-    /* Random access to large tables is bound by the TLB: they are on huge pages where the system has them. */
+    /* Random access to large tables is bound by the TLB: use huge pages if the system supports them. */
     const size_t alignment = bytes >= HUGE ? HUGE : large ? PAGE : ALIGNMENT;
     block = dis__os_alloc_aligned(alignment, bytes ? bytes : ALIGNMENT);
     if (!block) return no_memory(n, size);
@@ -46,7 +46,7 @@ static dis_status allocate_zeroed(void *out, size_t n, size_t size, bool residen
 {
     DIS_TRY(allocate(out, n, size, resident));
     char *block = *(char **)out;
-    /* Whole pages that are given up read as zeros: the system clears each when it is first used, by whoever uses it. */
+    /* Released pages read as zeros: the system clears each one at its next use. */
     const size_t huge_bytes = n * size & ~(size_t)(HUGE - 1),
                  done = huge_bytes && dis__os_zero_pages(block, huge_bytes) ? huge_bytes : 0;
     memset(block + done, 0, n * size - done);
@@ -63,7 +63,7 @@ dis_status dis__alloc_resident(void *out, size_t n, size_t size)
     return allocate_zeroed(out, n, size, true);
 }
 
-/* What is in a file, or is counted, begins with a page. */
+/* Blocks in files, and counted blocks, are page-aligned. */
 static bool is_page(const void *block)
 {
     return block && (uintptr_t)block % PAGE == 0;

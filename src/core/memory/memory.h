@@ -11,25 +11,24 @@
 dis_status dis__alloc_array(void *out, size_t n, size_t size);
 /* The same, filled with zero bytes. */
 dis_status dis__alloc_zeroed(void *out, size_t n, size_t size);
-/* The same, never in a temporary file (spill.h): for tables that are used at random all the time. */
+/* The same, never in a temporary file (spill.h): for tables with constant random access. */
 dis_status dis__alloc_resident(void *out, size_t n, size_t size);
-/* Grows or shrinks *(void **)inout, which may hold NULL, keeping the first min(old_n, n) elements. On failure it is as
- * before. */
+/* Resizes *(void **)inout, which may be NULL, keeping the first min(old_n, n) elements. On failure it is unchanged. */
 dis_status dis__resize_array(void *inout, size_t old_n, size_t n, size_t size);
-/* Makes room for at least `need` elements, doubling *capacity. */
+/* Ensures room for `need` elements, doubling *capacity. */
 dis_status dis__reserve(void *inout, size_t *capacity, size_t used, size_t need, size_t size);
 void dis__free(void *memory);
-/* Whole pages of a part of a large block that no one will look at again: memory or disk that they take is free for
- * others, where the system can do that; what they hold is undefined. */
+/* Releases the memory or disk of whole pages of a large block that are no longer needed, if the system supports it;
+ * their contents become undefined. */
 void dis__release_pages(void *part, size_t bytes);
 
-/* A copy of n bytes with a NUL after them. */
+/* A copy of n bytes with a terminating NUL. */
 dis_status dis__copy_text(char **out, const char *text, size_t n);
 
-/* a * b + c, SIZE_MAX when that does not fit. For sizes that are compared with a limit. */
+/* a * b + c, SIZE_MAX on overflow. For sizes that are compared with a limit. */
 size_t dis__saturating_size(size_t a, size_t b, size_t c);
 
-/* Bytes that could be allocated now without harm, as the system tells; 0 when it does not. */
+/* Bytes that can be allocated without swapping, as reported by the system; 0: unknown. */
 uint64_t dis__memory_available(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "core/system_calls.h"
 #include <unistd.h>
 
-/* A position is that within a file, and which file above. */
+/* A position combines the offset within a file and, above it, the index of the file. */
 enum { FILE_SHIFT = 56 };
 
 static int file_of(const dis__scratch_file *file, uint64_t at, off_t *within)

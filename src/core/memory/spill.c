@@ -1,9 +1,9 @@
 /* Large blocks in temporary files: see spill.h.
  *
- * The list of blocks is short (one entry for each array of some megabytes) and looked through from start to end, under
- * a mutex; a process without large blocks never takes it. Files are reserved in full when they are made: a full disk is
- * an error here, and no signal later. The thread that watches looks every few milliseconds; a pass over mapped arrays
- * moves some gigabytes per second, so that it is some tens of megabytes late at most. */
+ * The list of blocks is short (one entry for each array of a few megabytes) and searched linearly, under a mutex; a
+ * process without large blocks never locks it. Files are allocated in full when they are created: a full disk is an
+ * error at that point, not a signal later. The watching thread polls every few milliseconds; a pass over mapped arrays
+ * moves some gigabytes per second, so it reacts within some tens of megabytes. */
 #include "core/memory/spill.h"
 #include "core/context_internal.h"
 #include "core/memory/memory.h"
@@ -31,11 +31,11 @@ static struct {
     pthread_cond_t change;
     block *list;
     size_t n, capacity;
-    size_t n_mapped;      /* of them, files */
-    uint64_t in_memory;   /* bytes of those that are */
-    uint64_t limit;       /* the last one set; 0: none to watch */
-    bool watched;         /* by a thread */
-    _Atomic size_t count; /* n, for a look without the mutex */
+    size_t n_mapped;      /* number of those in files */
+    uint64_t in_memory;   /* bytes of those in memory */
+    uint64_t limit;       /* the last limit set; 0: none to watch */
+    bool watched;         /* watched by a thread */
+    _Atomic size_t count; /* n, readable without the mutex */
 } blocks = {.mutex = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
 static _Thread_local uint64_t thread_limit;
@@ -70,7 +70,7 @@ size_t dis__spill_threshold(void)
     return part > LARGE ? LARGE : part < SMALLEST ? SMALLEST : (size_t)part;
 }
 
-/* What large blocks may take of the memory: the rest is for pages of files and for small blocks. */
+/* Share of the memory limit for large blocks: the rest is for file pages and small blocks. */
 static uint64_t share(void)
 {
     if (thread_limit != DIS_MEMORY_AVAILABLE) return thread_limit / 10 * 4;
@@ -86,7 +86,7 @@ static void give_back(void)
         if (blocks.list[i].fd != IN_MEMORY) dis__os_drop_pages(blocks.list[i].at, blocks.list[i].bytes);
 }
 
-/* Until there is nothing left to give back. */
+/* Until nothing is left to release. */
 static void *watch(void *unused)
 {
     (void)unused;
@@ -105,7 +105,7 @@ static void *watch(void *unused)
     return NULL;
 }
 
-/* Starts it when there is a limit to keep. Where no thread can be had the limit is kept by the system alone. */
+/* Starts the thread if there is a limit. If no thread can be created, only the system enforces the limit. */
 static void start_watching(void)
 {
     if (thread_limit == 0 || thread_limit == DIS_MEMORY_AVAILABLE) return;

@@ -1,61 +1,60 @@
-/* spill.h: large blocks of memory that are in temporary files when they are more than a call may take.
+/* spill.h: large blocks of memory, placed in temporary files if they exceed the memory limit of a call.
  *
- * A call that can work on more than its memory opens a scope; within it, dis__alloc_array() and its kin put a large
- * block into a file (made without a name, so that nothing of it is left behind however the process ends) and map it,
- * once all large blocks together would be more than their share of the limit. The system writes such a block out and
- * reads it back as it is used. Arrays that are gone through from start to end, as votes, posteriors and names are, lose
- * little by that; what is used at random (tables of workers) is asked for with dis__alloc_resident().
+ * A call that supports data larger than memory opens a scope. Within it, dis__alloc_array() and the related functions
+ * place a large block in an unnamed file and map it, once all large blocks together would exceed their share of the
+ * limit. The system writes such a block out and reads it back as needed. This costs little for arrays with sequential
+ * access, such as votes, posteriors and names; tables with random access (of workers) use dis__alloc_resident().
  *
  *     dis_status dis_votes_read(dis_context *ctx, ...)
  *     {
  *         DIS_MEMORY_SCOPE(ctx);
  *         ...
  *
- * What is mapped counts as memory of the process as long as its pages are in use. With a limit set, a thread watches
- * the process and gives such pages back to the system's file cache before the limit is reached (Linux).
+ * Mapped pages count as memory of the process while they are in use. With a limit set, a thread watches the process and
+ * releases such pages to the system's file cache before the limit is reached (Linux).
  *
- * The limit is one per thread, the list of large blocks one per process, as the heap is: dis__free() takes any block,
- * in any thread, after the context is gone. */
+ * The limit is one per thread, the list of large blocks one per process, like the heap: dis__free() accepts any block,
+ * in any thread, also after the context was destroyed. */
 #ifndef DIS_CORE_MEMORY_SPILL_H
 #define DIS_CORE_MEMORY_SPILL_H
 #include "dissent/context.h"
 #include "core/error.h"
 
-/* Smaller limits are too small for any work on more data than memory: what needs more is refused. */
+/* Smaller limits are too small for work on data larger than memory: allocations above them fail. */
 #define DIS_SPILL_MIN ((uint64_t)32 << 20)
 
-/* What the blocks of this thread may take: 0: as much as they want; DIS_MEMORY_AVAILABLE: what there is. */
+/* The limit of this thread's blocks: 0: none; DIS_MEMORY_AVAILABLE: the available memory. */
 #define DIS_MEMORY_AVAILABLE UINT64_MAX
 uint64_t dis__memory_limit(void);
 void dis__memory_set_limit(uint64_t limit);
 
-/* Opens a scope, until the end of the block: with the limit of the context, none below DIS_SPILL_MIN. */
+/* Opens a scope, until the end of the C block: with the limit of the context, at least DIS_SPILL_MIN. */
 uint64_t dis__memory_scope_begin(const dis_context *ctx);
 void dis__memory_scope_end(const uint64_t *before);
 #define DIS_MEMORY_SCOPE(ctx)                                                                  \
     __attribute__((cleanup(dis__memory_scope_end), unused)) const uint64_t dis_memory_before = \
         dis__memory_scope_begin(ctx)
 
-/* Whether a block of so many bytes would go to a file. */
+/* Whether a block of this size would be placed in a file. */
 bool dis__spill_needed(size_t bytes);
-/* Where temporary files are made, and the failure to keep so many bytes there. */
+/* The folder of temporary files, and the error for a size that does not fit there. */
 const char *dis__spill_folder(void);
 dis_status dis__spill_fail(size_t bytes);
 
 /* ---- for memory.c ---- */
 
-/* Takes a block of so many bytes to a file if it should be there: *block stays NULL if not. DIS_EIO. */
+/* Places a block of this size in a file if the limit requires it: otherwise *block stays NULL. DIS_EIO. */
 dis_status dis__spill_alloc(size_t bytes, void **block);
-/* Counts a block that stays in memory, when it is large; it begins with a page. A failure is not worth telling. */
+/* Registers a large, page-aligned block that stays in memory. Failures are ignored. */
 void dis__spill_track(void *block, size_t bytes);
-/* How much a block may be without anybody asking where it lies. */
+/* Blocks up to this size are never looked up in the list. */
 size_t dis__spill_threshold(void);
-/* Forgets a block that begins with a page; true: it was in a file and is gone. */
+/* Removes a page-aligned block from the list; true: it was in a file and is freed. */
 bool dis__spill_free(void *block);
-/* Grows a block in a file; false: it is not in one, or cannot grow there. */
+/* Enlarges a block in a file; false: it is not in a file, or cannot be enlarged in place. */
 bool dis__spill_grow(void **block, size_t bytes);
 
-/* Pages of a mapped input file: given back when memory is short. */
+/* Pages of a mapped input file: released when memory is short. */
 void dis__spill_add_map(void *map, size_t n);
 void dis__spill_remove_map(void *map);
 

@@ -1,5 +1,5 @@
-/* libdissent-mpi.so: the communicator `mpi` (core/parallel/comm.h). Counts of MPI are 32 bits wide: larger blocks go in pieces.
- * Calls come from one thread at a time. */
+/* libdissent-mpi.so: the communicator `mpi` (core/parallel/comm.h). MPI counts have 32 bits, so larger blocks are sent
+ * in pieces. Calls come from one thread at a time. */
 #include "core/parallel/comm.h"
 #include "dissent/version.h"
 #include <mpi.h>

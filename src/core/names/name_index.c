@@ -1,7 +1,7 @@
 /* Open addressing with linear probing, at most half full, over SipHash-1-3 under a random key. A slot keeps 24 bits of
- * the hash beside the index, so that a probe rarely has to look at a name that is not the one. Cost: O(n) to build, 16
- * to 32 bytes per name; about one cache miss in the table and one in the names for each find. Lists that ascend are
- * matched without (name_order.h). */
+ * the hash together with the index, so that a probe rarely compares a different name. Cost: O(n) to build, 16 to 32
+ * bytes per name; about one cache miss in the table and one in the names for each lookup. Sorted lists are matched
+ * without a hash table (name_order.h). */
 #include "core/names/name_index.h"
 #include "core/memory/memory.h"
 #include "core/names/name_order.h"
@@ -68,7 +68,7 @@ static uint64_t tag_of(uint64_t hash)
     return hash & ~INDEX_MASK;
 }
 
-/* The slot of a text: that of the equal name, or the free one where it would go. */
+/* The slot of a text: that of the equal name, or the free one for it. */
 static size_t locate(const dis__name_index *index, uint64_t hash, const char *text, size_t n)
 {
     for (size_t s = (size_t)hash & index->mask;; s = (s + 1) & index->mask) {
@@ -131,7 +131,7 @@ size_t dis__name_index_match(const dis__name_index *index, const dis_names *name
 
 /* ---- lists that ascend ---- */
 
-/* Notes the orders in which names do not ascend; all of them: they do not differ either, if they should. */
+/* Notes the orders in which the names do not ascend; stops when all are ruled out, unless duplicates must be found. */
 static void check_order(const dis_names *names, bool differ, bool broken[DIS_NAME_ORDERS])
 {
     const char *before = "";
@@ -145,8 +145,8 @@ static void check_order(const dis_names *names, bool differ, bool broken[DIS_NAM
     }
 }
 
-/* Matches by going through both lists, which ascend; stops after a name of `to` that is not found, if `all` should be.
- * row: (may be NULL). Returns how many were found. */
+/* Matches two sorted lists by merging; with `all`, stops at the first name of `to` that is missing. row: (may be NULL).
+ * Returns the number of matches. */
 static size_t merge(dis__name_order order, const dis_names *from, const dis_names *to, bool all, size_t *row)
 {
     size_t at = 0, found = 0;
@@ -166,7 +166,7 @@ static size_t merge(dis__name_order order, const dis_names *from, const dis_name
     return found;
 }
 
-/* The first order in which names ascend and those of `from` differ; DIS_NAME_ORDERS: none. */
+/* The first order in which both lists ascend without equal names; DIS_NAME_ORDERS: none. */
 static dis__name_order common_order(const dis_names *from, const dis_names *to)
 {
     bool broken[DIS_NAME_ORDERS] = {false, false};

@@ -1,6 +1,6 @@
-/* name_order.h: names that ascend differ from each other, and two lists that ascend are matched by going through both:
- * no table of them is needed, which a long list would go through at random. Two orders are known, for "t10" comes
- * before or behind "t2": by bytes, and by length and then bytes. */
+/* name_order.h: sorted names are distinct, and two sorted lists are matched by merging, without a hash table with its
+ * random accesses. Two orders are supported, since "t10" may be sorted before or after "t2": by bytes, and by length
+ * and then bytes. */
 #ifndef DIS_CORE_NAMES_NAME_ORDER_H
 #define DIS_CORE_NAMES_NAME_ORDER_H
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 typedef enum { DIS_ORDER_BYTES, DIS_ORDER_LENGTH, DIS_NAME_ORDERS } dis__name_order;
 
-/* Below 0, 0 or above it, as the first name is smaller, the same or greater. */
+/* Negative, 0 or positive if the first name is smaller, equal or greater. */
 static inline int dis__name_compare(dis__name_order order, const char *a, size_t n_a, const char *b, size_t n_b)
 {
     const int length = (n_a > n_b) - (n_a < n_b);
@@ -19,7 +19,7 @@ static inline int dis__name_compare(dis__name_order order, const char *a, size_t
     return bytes ? bytes : length;
 }
 
-/* Whether a name is not the one before; notes the orders in which it is smaller. */
+/* Whether a name differs from the previous one; notes the orders in which it is smaller. */
 static inline bool dis__name_differs(const char *before, size_t n_before, const char *name, size_t n,
                                      bool broken[DIS_NAME_ORDERS])
 {

@@ -1,4 +1,4 @@
-/* Texts packed one after the other, with an array of where each begins. */
+/* Texts packed one after the other, with an array of their start offsets. */
 #include "core/names/names_internal.h"
 #include "core/memory/memory.h"
 #include <string.h>

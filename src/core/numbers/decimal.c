@@ -2,12 +2,13 @@
  *
  * Writing: Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2020): the interval of decimals that
  * round to x is scaled by a power of ten so that it is between 2 and 20 units wide; three multiplications of 64 by 128
- * bits tell which integer in it has the fewest digits and is nearest. Shortest; among the shortest the nearest to x.
+ * bits determine the integer in it with the fewest digits. The result is the shortest decimal; among these, the nearest
+ * to x.
  *
- * Reading: up to 19 digits go into an integer w; then w * 10^e by one exact floating operation where both factors are
- * exact (Clinger 1990), else by Eisel and Lemire ("Number parsing at a gigabyte per second", 2021), which settles all
- * but a few in 1e19 with one or two multiplications. What it leaves open, and numbers of more than 19 digits whose last
- * ones might matter, are compared exactly with the midpoint of two neighbouring doubles in long integers.
+ * Reading: up to 19 digits go into an integer w; then w * 10^e by one exact floating-point operation if both factors
+ * are exact (Clinger 1990), otherwise by Eisel and Lemire ("Number parsing at a gigabyte per second", 2021), which
+ * decides all but a few in 1e19 with one or two multiplications. Undecided numbers, and numbers of more than 19 digits
+ * whose last digits might matter, are compared exactly with the midpoint of two neighbouring doubles in long integers.
  *
  * Both use one table: the leading 128 bits of the powers of ten, rounded down (pow10_table.h).
  * Cost: 20 to 40 ns either way; no allocation. */
@@ -30,7 +31,7 @@ static int floor_log2_pow10(int e)
     return (e * 1741647) >> 19;
 }
 
-/* g * c / 2^128, any remainder kept as a last bit that is set ("round to odd"). */
+/* g * c / 2^128; a nonzero remainder sets the last bit ("round to odd"). */
 static uint64_t scale(const uint64_t g[2], uint64_t c)
 {
     const u128 low = (u128)g[1] * c, high = (u128)g[0] * c + (uint64_t)(low >> 64);
@@ -55,11 +56,11 @@ static decimal shortest(uint64_t fraction, int biased)
     const bool narrow = fraction == 0 && biased > 1; /* at a power of two the gap below is half the gap above */
     const int k = floor_log10_pow2(q, narrow), h = q + floor_log2_pow10(-k) + 1;
     uint64_t g[2] = {pow10_table[-k - POW10_LOW][0], pow10_table[-k - POW10_LOW][1]};
-    if (-k < 0 || -k > 55) g[0] += ++g[1] == 0; /* the proof wants it rounded up */
+    if (-k < 0 || -k > 55) g[0] += ++g[1] == 0; /* the proof requires rounding up */
     const uint64_t below = scale(g, (4 * c - 2 + narrow) << h), at = scale(g, (4 * c) << h),
                    above = scale(g, (4 * c + 2) << h);
     const uint64_t lower = below + !even, upper = above - !even, s = at / 4;
-    if (s >= 10) { /* one digit fewer, if exactly one of the two neighbours is inside */
+    if (s >= 10) { /* one digit fewer, if exactly one of the two neighbours is in the interval */
         const uint64_t t = s / 10;
         const bool down = lower <= 40 * t, up = 40 * t + 40 <= upper;
         if (down != up) return (decimal){t + up, k + 1};
@@ -120,12 +121,12 @@ size_t dis__format_real(double x, char *out)
     char *o = out;
     if (bits >> 63) *o++ = '-';
     if (bits << 1 == 0) {
-        out[0] = '0'; /* no sign: readers would take "-0" for an odd thing to say */
+        out[0] = '0'; /* no sign: "-0" would confuse readers */
         return 1;
     }
     const decimal d = strip_zeros(shortest(bits & ((UINT64_C(1) << 52) - 1), (int)(bits >> 52 & 0x7FF)));
-    /* Digits are copied by fixed lengths, which is faster than by their number: zeros after them, room enough in
-     * `out`. */
+    /* Digits are copied with fixed lengths, which is faster than variable ones: they are padded with zeros, and `out`
+     * has enough room. */
     enum { WIDTH = 20 };
     char buffer[2 * WIDTH];
     memset(buffer + WIDTH, '0', WIDTH);
@@ -166,12 +167,12 @@ size_t dis__format_real(double x, char *out)
 
 /* ---- reading ---- */
 
-/* A decimal as it was written: sign, w * 10^exponent, and the text of its digits when w does not hold all of them. */
+/* A decimal as written: sign, w * 10^exponent, and the text of its digits if w does not contain all of them. */
 typedef struct {
     bool negative, truncated;
     uint64_t w;              /* the first 19 significant digits at most */
     int64_t exponent;        /* of w */
-    const char *first, *end; /* from the first digit to after the last one, the point among them */
+    const char *first, *end; /* from the first digit to after the last one, including the point */
 } written;
 
 enum { MAX_DIGITS = 19 };
@@ -182,7 +183,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Eight bytes at once, after Lemire: whether they are all digits, and the number they make. Little-endian only. */
+/* Eight bytes at once, after Lemire: whether all are digits, and their value. Little-endian only. */
 static bool eight_digits(const char *s, uint64_t *value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -204,7 +205,7 @@ static bool eight_digits(const char *s, uint64_t *value)
 #endif
 }
 
-/* The digits at *s, appended to *w, which wraps around when there are too many. */
+/* Appends the digits at *s to *w, which wraps around on overflow. */
 static void parse_digits(const char **s, const char *end, uint64_t *w)
 {
     const char *at = *s;
@@ -218,7 +219,7 @@ static void parse_digits(const char **s, const char *end, uint64_t *w)
     *w = x;
 }
 
-/* More than 19 digits: keeps the first 19 that matter and remembers whether others were not 0. */
+/* More than 19 digits: keeps the first 19 significant ones and notes whether others were not 0. */
 static void keep_first_digits(written *d)
 {
     int n_digits = 0;
@@ -273,8 +274,8 @@ static bool scan(const char *s, const char *end, written *out)
     return s == end;
 }
 
-/* w * 10^e by the table: the bits of the double (without sign) in *bits. False: too close to a midpoint to say; then
- * *bits is within a step or two of the right ones. w > 0, e within the table. Infinity when it overflows. */
+/* w * 10^e by the table: the bits of the double (without sign) in *bits. False: too close to a midpoint to decide;
+ * *bits is then within one or two steps of the correct ones. w > 0, e within the table. Infinity when it overflows. */
 static bool eisel_lemire(uint64_t w, int e, uint64_t *bits)
 {
     const uint64_t *g = pow10_table[e - POW10_LOW];
@@ -283,7 +284,8 @@ static bool eisel_lemire(uint64_t w, int e, uint64_t *bits)
     u128 x = (u128)w * g[0];
     uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
     bool sure = true;
-    if ((high & 0x1FF) == 0x1FF && low + w < low) { /* the truncated half of the table could carry into what is kept */
+    if ((high & 0x1FF) == 0x1FF && low + w < low) { /* the truncated half of the table entry could carry into the kept
+                                                     * bits */
         const u128 y = (u128)w * g[1];
         const uint64_t before = low;
         low += (uint64_t)(y >> 64);
@@ -294,7 +296,7 @@ static bool eisel_lemire(uint64_t w, int e, uint64_t *bits)
     const int power = floor_log2_pow10(e) + 64 - zeros + top - 1; /* 2^power <= the value */
     uint64_t m = high >> (top + 9);                               /* 54 bits, the last one for rounding */
     if (low == 0 && (high & 0x1FF) == 0 && (m & 3) == 1)
-        sure = false; /* a midpoint, unless the table hides something */
+        sure = false; /* a midpoint, unless the truncation of the table matters */
     int biased = power + 1023;
     if (biased <= 0) { /* subnormal: fewer bits are kept; leave ties and near-ties to the exact comparison */
         if (biased < -54) {
@@ -314,8 +316,8 @@ static bool eisel_lemire(uint64_t w, int e, uint64_t *bits)
     return sure;
 }
 
-/* Long integers for the exact comparison. 768 digits decide every case (a midpoint has at most 767); after them a last
- * digit 1 stands for "and more". Digits times powers stay below 2^5200. */
+/* Long integers for the exact comparison. 768 digits decide every case (a midpoint has at most 767); after them, a last
+ * digit 1 represents all further digits. Digits times powers stay below 2^5200. */
 enum { EXACT_DIGITS = 768, LIMBS = 176 };
 typedef struct {
     uint32_t limb[LIMBS]; /* lowest first */
@@ -373,7 +375,7 @@ static int compare_with_midpoint(const big *digits, int e, uint64_t bits)
     return big_compare(&a, &b);
 }
 
-/* Moves `bits`, which is near, to the right double. */
+/* Moves `bits`, which is close, to the correct double. */
 static uint64_t round_exactly(const written *d, uint64_t bits)
 {
     big digits = {.n = 0};

@@ -4,9 +4,9 @@
 #include "core/kernel.h"
 #include <stddef.h>
 
-enum { DIS_LOGISTIC_PAD = 8 }; /* numbers after the n-th that dis__logistic may read and write */
+enum { DIS_LOGISTIC_PAD = 8 }; /* values after the n-th that dis__logistic may read and write */
 
-/* sigma = 1 / (1 + exp(-x)) and tail = log(1 + exp(-|x|)) of n numbers, so that log(1 + exp x) = max(x, 0) + tail.
+/* sigma = 1 / (1 + exp(-x)) and tail = log(1 + exp(-|x|)) of n values, so that log(1 + exp x) = max(x, 0) + tail.
  * sigma may be x. */
 DIS_KERNEL_DECLARE(void, dis__logistic, (const double *x, size_t n, double *sigma, double *tail));
 

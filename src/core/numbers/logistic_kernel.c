@@ -1,8 +1,8 @@
-/* Sigmoids of many numbers and their logarithms, from one exponential and one logarithm each:
+/* Sigmoids of arrays and their logarithms, from one exponential and one logarithm each:
  *
  *     e = exp(-|x|),    sigma = (x >= 0 ? 1 : e) / (1 + e),    tail = log(1 + e),
  *
- * to about 1e-16 absolutely, which is what sums of them need. */
+ * with an absolute error of about 1e-16, which sums of them require. */
 #include "core/numbers/logistic.h"
 #include "core/numbers/vector_math.h"
 

@@ -1,10 +1,11 @@
-/* special_functions.h: exp, log, digamma and log-gamma of whole arrays (core/numbers/vector_math.h has the methods and their accuracy).
+/* special_functions.h: exp, log, digamma and log-gamma of whole arrays (core/numbers/vector_math.h has the methods and
+ * their accuracy).
  *
- *     const dis__special_functions f = dis__special_functions_select();   // once per piece of work: it asks the processor and the
- *         environment
+ *     const dis__special_functions f = dis__special_functions_select();   // once per task: reads CPUID and the
+ *     environment
  *     f.log(x, n);                                  // in place
  *
- * An element's result does not depend on where in the array it lies. */
+ * An element's result does not depend on its position in the array. */
 #ifndef DIS_CORE_NUMBERS_SPECIAL_FUNCTIONS_H
 #define DIS_CORE_NUMBERS_SPECIAL_FUNCTIONS_H
 #include <stddef.h>

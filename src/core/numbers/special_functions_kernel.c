@@ -1,4 +1,4 @@
-/* The functions of vector_math.h over arrays. The last few elements go through a vector padded with ones. */
+/* The functions of vector_math.h over arrays. The last elements are processed in a vector padded with ones. */
 #include "core/numbers/vector_math.h"
 
 #define OVER_ARRAY(name, function)                                                                  \

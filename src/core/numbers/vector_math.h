@@ -1,7 +1,7 @@
 /* vector_math.h: exp, log, digamma and log-gamma on GCC vector types, for use inside kernels (core/kernel.h).
  *
- * A dis__vec holds DIS_LANES doubles. Every lane is computed by the same operations whatever its neighbours hold, so
- * where in an array a number lies never changes its result. Measured against 200-bit arithmetic
+ * A dis__vec holds DIS_LANES doubles. Every lane is computed by the same operations for any values of the other lanes,
+ * so the position of a value in an array never changes its result. Measured against 200-bit arithmetic
  * (tests/unit/test_special.c has the bounds):
  *
  *     dis__vexp       1 ulp        x <= 709; below -708 and for -inf it gives 0
@@ -23,9 +23,9 @@
 #include <immintrin.h>
 #endif
 
-/* Results and operands below 2^-1022 become 0 in this thread until dis__restore_subnormals() gets what dis__flush_subnormals()
- * returned. Processors take a hundred times longer over such numbers than over others. Where this is not known how to
- * do, nothing happens. */
+/* Results and operands below 2^-1022 become 0 in this thread until dis__restore_subnormals() receives the value that
+ * dis__flush_subnormals() returned. Processors take a hundred times longer over such numbers than over others. Where
+ * this is not known how to do, nothing happens. */
 static inline unsigned dis__flush_subnormals(void)
 {
 #if defined(__x86_64__)
@@ -73,7 +73,7 @@ static inline dis__vec dis__vselect(dis__ivec mask, dis__vec a, dis__vec b)
     return (dis__vec)((mask & (dis__ivec)a) | (~mask & (dis__ivec)b));
 }
 
-/* Of numbers, not NaN. */
+/* Not for NaN. */
 static inline dis__vec dis__vmax(dis__vec a, dis__vec b)
 {
 #if defined(DIS_ISA_avx512)
@@ -85,7 +85,7 @@ static inline dis__vec dis__vmax(dis__vec a, dis__vec b)
 #endif
 }
 
-#define DIS__SHIFTER 0x1.8p52 /* added to a small number it leaves the nearest integer in the low bits */
+#define DIS__SHIFTER 0x1.8p52 /* added to a small number, leaves its nearest integer in the low bits */
 #define DIS__LN2_HI  0x1.62e42feep-1
 #define DIS__LN2_LO  0x1.a39ef35793c76p-33
 

@@ -1,9 +1,9 @@
-/* Which of several names a misspelt one was meant to be. Cost: length x length per name. */
+/* Finds the name that is closest to a misspelt one. Cost: length x length per name. */
 #include "dissent/option.h"
 #include "tool/arrays.h"
 #include <string.h>
 
-/* Levenshtein distance, two rows at a time; long words are far from everything. */
+/* Levenshtein distance, with two rows; long words are treated as distant from all names. */
 static size_t distance(const char *a, const char *b)
 {
     enum { MAX = 40 };

@@ -1,4 +1,4 @@
-/* Parsing of options by table: each row says where its value goes, what it may be and what it is when no one says. */
+/* Table-driven parsing of options: each row has the destination of its value, the valid range and the default. */
 #include "tool/arrays.h"
 #include "core/options/option_spec.h"
 #include "core/numbers/decimal.h"
@@ -21,7 +21,7 @@ static dis_status wrong(const place *at, const dis_option *o, const char *value,
                      must);
 }
 
-/* Index of `value` in "a|b|c", -1 when it is not there. */
+/* Index of `value` in "a|b|c", -1 if it is missing. */
 static int choice(const char *choices, const char *value)
 {
     const size_t n = strlen(value);
@@ -108,7 +108,7 @@ static dis_status unknown(const place *at, const char *key, size_t n, const dis_
                      (int)(n > 64 ? 64 : n), key, n_options ? list : "none");
 }
 
-/* Whether the key at `now` stands in the list of key=value before it already; `list` begins with ':'. */
+/* Whether the key at `now` occurs earlier in its list of key=value; `list` begins with ':'. */
 static bool given_before(const char *list, const char *now, size_t key)
 {
     for (const char *one = list + 1; one < now; one += strcspn(one, ",") + 1)

@@ -1,5 +1,5 @@
-/* The structs of options and the views that callers can name, listed once. The row of each is defined where its struct is
- * filled. A search is linear: a few hundred instructions. */
+/* The list of option structs and views that callers can name. The row of each is defined next to the code that fills
+ * the struct. Lookup is linear: a few hundred instructions. */
 #include "core/options/sized_structs.h"
 #include <string.h>
 

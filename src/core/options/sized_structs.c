@@ -1,9 +1,9 @@
-/* Options by their size: one copy, O(size). */
+/* Option structs with a size field: one copy, O(size). */
 #include "core/options/sized_structs.h"
 #include <string.h>
 
-/* No struct of options comes near; a larger size was never set, and reading that far could leave the caller's
- * memory. */
+/* No option struct is close to this size; a larger size is uninitialized memory, and reading that far could leave the
+ * caller's memory. */
 enum { MAX_SIZE = 4096 };
 
 dis_status dis__options_copy(void *own, size_t known, const void *given, const char *name)

@@ -1,31 +1,32 @@
-/* sized_structs.h: structs of callers that were compiled against another version of the headers: options that they give
- * and ask the defaults of, and views.
+/* sized_structs.h: structs of callers that were compiled against another version of the headers: options, their
+ * defaults, and views.
  *
- * Such a struct begins with its own size. Fields that an older, shorter struct does not have keep their defaults; bytes
- * that a newer, longer one has are refused unless they are all 0, since this library does not know what they ask for.
+ * Such a struct begins with its own size. Fields that an older, shorter struct does not have keep their defaults;
+ * unknown bytes of a newer, longer struct must be 0, otherwise the call fails, since this library does not know what
+ * they request.
  *
  *     dis_fit_options o = dis_fit_options_default();
  *     DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &o, options));
  *
- * Defaults and views are written up to the caller's size; bytes of it that this library does not know become 0. They
- * are defined beside what they belong to, in the file with its calls:
+ * Defaults and views are written up to the caller's size; bytes unknown to this library become 0. They are defined in
+ * the file that implements the corresponding functions:
  *
  *     DIS_OPTIONS_DEFAULTS(dis_fit_options, .size = sizeof(dis_fit_options), .predictions_weight = -1)
  *     DIS_VIEW_DEFINE(dis_fit, fit, view_of(fit))
  *
- * So a new field goes to the end of its struct, and begins where the struct ended before: padding belongs to the older
- * struct, and its bytes may hold anything. */
+ * So a new field is added at the end of its struct, at the offset where the struct ended: padding belongs to the older
+ * struct, and its bytes are undefined. */
 #ifndef DIS_CORE_OPTIONS_SIZED_STRUCTS_H
 #define DIS_CORE_OPTIONS_SIZED_STRUCTS_H
 #include "core/error.h"
 
 #define DIS_OPTIONS_COPY(type, own, given) dis__options_copy((type *){own}, sizeof(type), (const type *){given}, #type)
 
-/* Copies what `given` has over the `known` bytes at `own`, which hold the defaults; NULL: nothing. DIS_EUSAGE with the
- * name of the struct where the size is none that it can have. */
+/* Copies the fields of `given` over the `known` bytes at `own`, which hold the defaults; NULL: nothing. DIS_EUSAGE with
+ * the name of the struct if its size is invalid. */
 dis_status dis__options_copy(void *own, size_t known, const void *given, const char *name);
 
-/* One row per struct of options or view; sized_struct_rows.c lists them. */
+/* One row per option struct or view; sized_struct_rows.c lists them. */
 typedef struct {
     const char *type;
     const void *defaults;
@@ -53,7 +54,7 @@ typedef struct {
     extern const dis__view_row dis__row_of_##thing##_view;                     \
     const dis__view_row dis__row_of_##thing##_view = {.type = #thing "_view", .write = thing##_view_write};
 
-/* The `known` bytes at `own` into the `size` bytes at `out`: cut, or with 0 after them. */
+/* Copies the `known` bytes at `own` into the `size` bytes at `out`: truncated, or padded with 0. */
 void dis__sized_copy(void *out, size_t size, const void *own, size_t known);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All addresses have memory. */
+/* All addresses are backed by memory. */
 void *dis__os_reserve(size_t n)
 {
     (void)n;

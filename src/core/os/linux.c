@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Newer than the headers of some C libraries. */
+/* Missing from the headers of some C libraries. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -44,12 +44,12 @@ bool dis__os_zero_pages(void *block, size_t n)
 
 void dis__os_prefer_huge_pages(void *block, size_t n)
 {
-    (void)madvise(block, n, MADV_HUGEPAGE); /* an error does no harm */
+    (void)madvise(block, n, MADV_HUGEPAGE); /* errors are harmless */
 }
 
 void dis__os_discard_pages(void *part, size_t n)
 {
-    /* of a file its blocks, else its pages; an error does no harm */
+    /* frees the blocks of a file, otherwise the pages; errors are harmless */
     if (madvise(part, n, MADV_REMOVE) != 0) (void)madvise(part, n, MADV_DONTNEED);
 }
 
@@ -124,10 +124,10 @@ int dis__os_usable_cpus(void)
 bool dis__os_random(void *out, size_t n)
 {
     enum { NONBLOCK = 1 };
-    return syscall(SYS_getrandom, out, n, NONBLOCK) == (long)n; /* glibc 2.17 has no function for it */
+    return syscall(SYS_getrandom, out, n, NONBLOCK) == (long)n; /* glibc 2.17 has no wrapper for it */
 }
 
-/* The system keeps tile registers only of processes that have asked for them. */
+/* The system saves tile registers only for processes that have requested them. */
 bool dis__os_enable_tile_registers(void)
 {
 #ifdef SYS_arch_prctl

@@ -1,10 +1,10 @@
-/* os.h: what differs between operating systems, in one position.
+/* os.h: all differences between operating systems.
  *
  * linux.c, macos.c and emscripten.c each implement these functions; posix.c has what the three share. CMake compiles
- * the files of the target alone (DIS_OS in cmake/dissent.cmake), so no other file of the library asks for the system.
+ * only the files of the target (DIS_OS in cmake/dissent.cmake), so no other file of the library tests for the system.
  * Files of the library use C11, POSIX threads, clocks and file descriptors directly. The functions return what their
- * POSIX namesakes return and set errno. A function that a system cannot support fails with ENOSYS, or returns what the
- * comment states. */
+ * POSIX namesakes return and set errno. A function that a system cannot support fails with ENOSYS, or returns the value
+ * stated in its comment. */
 #ifndef DIS_CORE_OS_H
 #define DIS_CORE_OS_H
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 /* ---- memory ---- */
 
 size_t dis__os_page_size(void);
-/* Memory for dis__os_free_aligned() alone; NULL: no memory. `alignment` is a power of two. */
+/* Memory to be freed with dis__os_free_aligned(); NULL: no memory. `alignment` is a power of two. */
 void *dis__os_alloc_aligned(size_t alignment, size_t n);
 void dis__os_free_aligned(void *block);
 /* Addresses without memory, which is allocated at the first use of each page; NULL: not enough addresses. */
@@ -28,7 +28,7 @@ void *dis__os_map_file(int fd, size_t n); /* read-only; NULL on failure */
 void *dis__os_map_writable(int fd, uint64_t from, size_t n);
 /* Allocates the pages of such a mapping, so that a full disk is an error here; -1 on failure. */
 int dis__os_populate(void *map, size_t n);
-void dis__os_unmap(void *map, size_t n); /* what these functions have mapped or reserved */
+void dis__os_unmap(void *map, size_t n); /* unmaps memory mapped or reserved by these functions */
 /* A mapping from the start of a file, enlarged and possibly moved; NULL: not possible, the mapping stays. */
 void *dis__os_grow_map(void *map, size_t old_n, size_t n);
 /* Removes the pages of a mapping from memory. Contents of files stay; other contents are undefined after it. */

@@ -1,4 +1,4 @@
-/* What Linux, macOS and Emscripten share. */
+/* Functions shared by Linux, macOS and Emscripten. */
 #include "core/os/os.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -69,7 +69,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
     }
 }
 
-/* Async-signal-safe calls alone. */
+/* Only async-signal-safe calls. */
 static void on_bus_error(int signal, siginfo_t *info, void *context)
 {
     const uintptr_t at = (uintptr_t)info->si_addr, page = at & ~((uintptr_t)dis__os_page_size() - 1);
@@ -158,7 +158,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     (void)kind;
     (void)at;
     (void)remove(path);
-    return 0; /* on to the others */
+    return 0; /* and so on to the others */
 }
 
 void dis__os_remove_tree(const char *path)

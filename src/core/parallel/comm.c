@@ -1,4 +1,4 @@
-/* The table of communicators, and calls over them: see comm.h. DISSENT_MPI names another file of the plug-in. */
+/* The table of communicators, and functions that use them: see comm.h. DISSENT_MPI names another plug-in file. */
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include "core/os/os.h"
@@ -29,7 +29,7 @@ static int exchange_none(int size, const void *const *to, const size_t *n_to, vo
 static int move_none(const void *bytes, size_t n, int to)
 {
     (void)bytes, (void)n, (void)to;
-    return 1; /* there is no one else */
+    return 1; /* no other rank */
 }
 
 static int receive_none(void *bytes, size_t n, int from)
@@ -142,7 +142,7 @@ void dis__comm_blocks_free(const dis__comm *comm, dis__comm_block *blocks)
     dis__free(blocks);
 }
 
-/* Sizes first, then the blocks. */
+/* Exchanges the sizes first, then the blocks. */
 static dis_status exchange(const dis__comm *comm, const void **to, size_t *n_to, void **from, size_t *n_from,
                            dis__comm_block *out)
 {
@@ -194,7 +194,7 @@ dis_status dis__comm_exchange(const dis__comm *comm, dis__comm_block *to, dis__c
     }
     DIS_TRY(exchange_with(comm, bytes, n, from));
     dis__free(from[comm->rank].bytes);
-    from[comm->rank] = to[comm->rank]; /* its own goes nowhere */
+    from[comm->rank] = to[comm->rank]; /* nothing is sent to the rank itself */
     to[comm->rank] = (dis__comm_block){0};
     for (int r = 0; r < comm->size; r++) {
         dis__free(to[r].bytes);
@@ -216,7 +216,7 @@ dis_status dis__comm_allgather_blocks(const dis__comm *comm, const void *all, si
     return exchange_with(comm, bytes, n, from);
 }
 
-/* What adds the numbers of a rank to the sums. */
+/* Adds the values of a rank to the sums. */
 static void add_counts(void *sum, const void *x, size_t n)
 {
     uint64_t *to = sum;
@@ -235,15 +235,15 @@ static void add_reals(void *sum, const void *x, size_t n)
     for (size_t i = 0; i < n; i++) to[i] += ((const double *)x)[i];
 }
 
-/* Room for a call of the row's exchange. */
+/* Buffers for a call of the row's exchange. */
 typedef struct {
     const void **to;
     void **from;
     size_t *n_to, *n_from; /* (ranks) each */
-    char *room;            /* (ranks, largest share) what came */
+    char *room;            /* (ranks, largest share) received data */
 } sharing;
 
-/* Each rank's share of the numbers to it; all sizes are known. */
+/* Each rank's share of the values; all sizes are known. */
 static dis_status send_shares(const dis__comm *comm, const sharing *s, const char *x, size_t n, size_t size)
 {
     const size_t ranks = (size_t)comm->size, me = (size_t)comm->rank;
@@ -258,7 +258,7 @@ static dis_status send_shares(const dis__comm *comm, const sharing *s, const cha
     return dis__comm_exchange_sized(comm, s->to, s->n_to, s->from, s->n_from);
 }
 
-/* The sums of each rank to all. */
+/* Sends the sums of each rank to all. */
 static dis_status allgather_shares(const dis__comm *comm, const sharing *s, char *x, size_t n, size_t size)
 {
     const size_t ranks = (size_t)comm->size, me = (size_t)comm->rank;
@@ -283,8 +283,8 @@ static dis_status sum_shares(const dis__comm *comm, const sharing *s, char *x, s
     return allgather_shares(comm, s, x, n, size);
 }
 
-/* Sums over ranks, in their order, of n numbers of `size` bytes. Each rank adds up its share of the numbers and tells
- * all: 2 n numbers over the network per rank, for any number of ranks. */
+/* Sums over ranks, in their order, of n values of `size` bytes. Each rank adds up its share of the values and sends the
+ * sums to all: 2 n values over the network per rank, for any number of ranks. */
 static dis_status sum_over(const dis__comm *comm, void *x, size_t n, size_t size,
                            void (*add)(void *sum, const void *x, size_t n))
 {

@@ -1,5 +1,5 @@
-/* Rows of a table that is in ranges on the ranks, to other ranges: see comm.h. Cost: each row once over the network,
- * from where it lies to where it goes. */
+/* Redistributes the rows of a table that is partitioned in ranges over the ranks: see comm.h. Cost: each row crosses
+ * the network once, from its source to its destination. */
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include <string.h>

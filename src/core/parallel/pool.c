@@ -1,6 +1,6 @@
 /* The thread pool. Between calls threads sleep on a condition variable, but spin for about 50 microseconds first: calls
  * often follow each other, and waking a thread takes as long. Within a call threads take jobs from one atomic counter,
- * so jobs of different lengths even out. */
+ * which balances jobs of different lengths. */
 #include "core/parallel/pool.h"
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"

@@ -1,7 +1,5 @@
-/* Jobs shared out over ranks: see rank_jobs.h. A rank has jobs next to each other, so the rows it sends are in one
- * piece.
- * Cost: the table once over the network for each rank, in one exchange, and twice in memory while it is put
- * together. */
+/* Jobs distributed over ranks: see rank_jobs.h. A rank has consecutive jobs, so its rows are contiguous. Cost: the
+ * table crosses the network once for each rank, in one exchange, and is copied twice in memory. */
 #include "core/parallel/rank_jobs.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -27,7 +25,7 @@ static size_t first_row(const dis__comm *team, size_t n_jobs, const dis__rank_ro
     return at < rows->n ? at : rows->n;
 }
 
-/* Bytes that rank r sends: whether it has failed, then its rows of each table. */
+/* Bytes sent by rank r: its status, followed by its rows of each table. */
 static size_t n_bytes(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables, size_t r)
 {
     size_t n = sizeof(uint64_t);
@@ -63,7 +61,8 @@ static void unpack(const dis__comm *team, size_t n_jobs, const dis__rank_rows *t
     }
 }
 
-/* What each rank sends to the others, whose sizes all know; `failed` when one says so, else rows are in place. */
+/* Exchanges the blocks, whose sizes all ranks know; `failed` if a rank reports a failure, otherwise the rows are copied
+ * to the tables. */
 static dis_status exchange(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables,
                            bool *failed, char *bytes, void **pointers, size_t *sizes)
 {

@@ -1,6 +1,6 @@
-/* philox.h: a round of Philox 4x32-10 (Salmon et al. 2011): two 32 x 32 -> 64 multiplications. Whoever draws (one block
- * at a time, many side by side, on a GPU) has its own loop over rounds, and adds the Weyl constants to the key between
- * them. */
+/* philox.h: a round of Philox 4x32-10 (Salmon et al. 2011): two 32 x 32 -> 64 multiplications. Callers (one block at a
+ * time, many in parallel, on a GPU) implement the loop over rounds, and add the Weyl constants to the key between
+ * rounds. */
 #ifndef DIS_CORE_RANDOM_PHILOX_H
 #define DIS_CORE_RANDOM_PHILOX_H
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Philox 4x32-10, a block at a time; the key is bumped by Weyl constants between rounds. */
+/* Philox 4x32-10, a block at a time; Weyl constants are added to the key between rounds. */
 #include "core/random/random.h"
 #include "core/random/philox.h"
 #include <math.h>

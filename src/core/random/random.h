@@ -1,12 +1,12 @@
-/* random.h: random numbers as a function of where they are used, not of what was drawn before.
+/* random.h: random numbers as a function of their purpose and index, not of previous draws.
  *
- * dis__random(seed, stream, index) is the same on every machine, for any number of threads, in any order. Streams keep
- * uses apart: give each use its own constant from the list below. */
+ * dis__random(seed, stream, index) is the same on every machine, for any number of threads, in any order. Streams
+ * separate purposes: give each purpose its own constant from the list below. */
 #ifndef DIS_CORE_RANDOM_RANDOM_H
 #define DIS_CORE_RANDOM_RANDOM_H
 #include "dissent/status.h"
 
-/* Which use of randomness; add at the end. The high 32 bits of a stream are free for the use's own key. */
+/* Purposes; add at the end. The high 32 bits of a stream are free for an additional key. */
 typedef enum {
     DIS_STREAM_TIES = 1,
     DIS_STREAM_MACE_START,
@@ -55,7 +55,7 @@ static inline double dis__random_uniform(uint64_t seed, uint64_t stream, uint64_
     return (double)(dis__random(seed, stream, index) >> 11) * 0x1p-53;
 }
 
-/* In [0, n), n > 0, without bias that anybody could see (2^-64 n). */
+/* In [0, n), n > 0, with negligible bias (2^-64 n). */
 static inline uint64_t dis__random_below(uint64_t seed, uint64_t stream, uint64_t index, uint64_t n)
 {
     return (uint64_t)((unsigned __int128)dis__random(seed, stream, index) * n >> 64);

@@ -1,8 +1,8 @@
-/* Binomial and multinomial numbers, exact in law.
+/* Binomial and multinomial variables, exact in distribution.
  *
- * Binomial: below a mean of 10 by going through the distribution from 0 upwards, else by transformed rejection (BTRS,
- * Hoermann 1993), which takes about 1.2 rounds and mostly no logarithm. Multinomial: cell by cell, each a binomial of
- * what is left. Cost: a constant per number; at most the mean, for means below 10. */
+ * Binomial: for means below 10 by inversion from 0 upwards, otherwise by transformed rejection (BTRS, Hoermann 1993),
+ * which takes about 1.2 rounds and rarely a logarithm. Multinomial: cell by cell, each a binomial of the remaining
+ * draws. Cost: constant per variable; proportional to the mean for means below 10. */
 #include "core/random/rng.h"
 #include "core/random/random.h"
 #include <math.h>
@@ -11,7 +11,7 @@ dis__rng dis__rng_at(uint64_t seed, uint64_t stream, uint64_t index)
 {
     dis__rng source;
     for (uint64_t half = 0; half < 2; half++) {
-        /* The top bit keeps the two halves apart; no index comes near it. */
+        /* The top bit separates the two halves; no index comes close to it. */
         const dis_random_block b = dis__philox(index | half << 63, stream, seed);
         source.s[2 * half] = (uint64_t)b.word[1] << 32 | b.word[0];
         source.s[2 * half + 1] = (uint64_t)b.word[3] << 32 | b.word[2];
@@ -20,7 +20,7 @@ dis__rng dis__rng_at(uint64_t seed, uint64_t stream, uint64_t index)
     return source;
 }
 
-/* log k! less Stirling's formula for it. */
+/* log k! minus Stirling's approximation of it. */
 static double stirling_tail(double k)
 {
     static const double small[] = {
@@ -42,7 +42,7 @@ static uint64_t by_inversion(dis__rng *source, uint64_t n, double p)
             if (u < mass) return k;
             u -= mass;
             mass *= (double)(n - k) / (double)(k + 1) * odds;
-            if (mass < 0x1p-80 && k > 20) break; /* u was within rounding of 1: once more */
+            if (mass < 0x1p-80 && k > 20) break; /* u was 1 up to rounding: draw again */
         }
     }
 }
@@ -54,8 +54,8 @@ static double round_down(double x)
     return near > x ? near - 1 : near;
 }
 
-/* Whether log v is at most the logarithm of the density at k over that at the mode. Mostly a normal density with room
- * for its error decides (Kachitvichyanukul and Schmeiser 1988). */
+/* Whether log v is at most the logarithm of the density at k over that at the mode. A normal density with a margin for
+ * its error usually decides (Kachitvichyanukul and Schmeiser 1988). */
 static bool accept(double n, double p, double deviation, double b, double v, double k)
 {
     const double alpha = (2.83 + 5.1 / b) * deviation, odds = p / (1 - p), mode = round_down((n + 1) * p);
@@ -78,7 +78,7 @@ static uint64_t by_rejection(dis__rng *source, uint64_t trials, double p)
     for (;;) {
         const double u = dis__rng_uniform(source) - .5, us = .5 - fabs(u), v = dis__rng_uniform(source);
         const double k = us > 0 ? round_down((2 * a / us + b) * u + c) : -1; /* 0: u was -1/2 exactly */
-        if (us >= 0.07 && v * b <= 0.92 * b - 4.2) return (uint64_t)k;       /* seven in ten end here */
+        if (us >= 0.07 && v * b <= 0.92 * b - 4.2) return (uint64_t)k;       /* 70 % of draws return here */
         if (k >= 0 && k <= n && accept(n, p, deviation, b, v / (a / (us * us) + b), k)) return (uint64_t)k;
     }
 }
@@ -99,7 +99,7 @@ void dis__rng_multinomial(dis__rng *sources, size_t n_sources, uint64_t n, const
     for (size_t c = 0; c < n_cells; c++) left += weight[c];
     for (size_t s = 0; s < n_sources; s++) balls[s] = n;
     for (size_t c = 0; c < n_cells; c++) {
-        const bool last = weight[c] == left; /* of those that are not empty */
+        const bool last = weight[c] == left; /* of the non-empty cells */
         const double p = last ? 1 : (double)weight[c] / (double)left;
         for (size_t s = 0; s < n_sources; s++) {
             const uint64_t k = last ? balls[s] : dis__rng_binomial(&sources[s], balls[s], p);

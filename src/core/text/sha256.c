@@ -1,6 +1,5 @@
-/* SHA-256 (FIPS 180-4). Blocks of 64 bytes through the SHA extensions of x86-64 where the machine has them (1.1 GB/s
- * measured on a busy machine), through plain C elsewhere (0.2 GB/s there). Files are read in pieces, so any length
- * needs the same memory. */
+/* SHA-256 (FIPS 180-4). Blocks of 64 bytes through the SHA extensions of x86-64 if available (1.1 GB/s), otherwise in
+ * plain C (0.2 GB/s). Files are read in pieces, in constant memory. */
 #include "tool/files.h"
 #include "core/text/sha256.h"
 #include "core/error.h"
@@ -62,7 +61,7 @@ static bool have_sha(void)
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
 }
 
-/* The instructions want the state as (a b e f) and (c d g h), and do two rounds at a time. */
+/* The instructions expect the state as (a b e f) and (c d g h), and compute two rounds at a time. */
 __attribute__((target("sha,sse4.1,ssse3"))) static void blocks_sha(uint32_t h[8], const unsigned char *bytes,
                                                                    size_t n_blocks)
 {
@@ -170,7 +169,7 @@ dis_status dis__sha256_file(const char *path, char hex[65])
     enum { ROOM = 1 << 18 };
     unsigned char *buffer;
     DIS_TRY(dis__alloc_array(&buffer, ROOM, 1));
-    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* to open a FIFO would block */
+    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a FIFO would block */
     struct stat st;
     dis__sha256 s;
     dis__sha256_init(&s);

@@ -1,4 +1,4 @@
-/* sha256.h: SHA-256 (FIPS 180-4), for naming inputs in summaries and checking files. */
+/* sha256.h: SHA-256 (FIPS 180-4), to identify inputs in summaries and to verify files. */
 #ifndef DIS_CORE_TEXT_SHA256_H
 #define DIS_CORE_TEXT_SHA256_H
 #include "dissent/status.h"

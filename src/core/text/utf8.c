@@ -1,8 +1,8 @@
-/* UTF-8 by the table of well-formed sequences (Unicode 15, table 3-7); ASCII goes by eight bytes at a time. */
+/* UTF-8 by the table of well-formed sequences (Unicode 15, table 3-7); ASCII is processed eight bytes at a time. */
 #include "core/text/utf8.h"
 #include <string.h>
 
-/* By the first byte, 0xc2 .. 0xf4: how long the sequence is and what the second byte may be. */
+/* By the first byte, 0xc2 .. 0xf4: the length of the sequence and the range of the second byte. */
 size_t dis__utf8_length(const char *text, size_t n)
 {
     const unsigned char *s = (const unsigned char *)text;

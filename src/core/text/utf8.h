@@ -3,14 +3,14 @@
 #define DIS_CORE_TEXT_UTF8_H
 #include "dissent/status.h"
 
-/* The offset of the first byte that is no part of a valid sequence (overlong forms, surrogates and anything above
- * U+10FFFF are invalid), n when all is well. */
+/* The offset of the first byte that is not part of a valid sequence (overlong forms, surrogates and anything above
+ * U+10FFFF are invalid), n if all are valid. */
 size_t dis__utf8_check(const char *text, size_t n);
 
-/* The length of the valid sequence of two to four bytes at `text`, of which n bytes are there; 0: it is none. */
+/* The length of the valid sequence of two to four bytes at `text`, which has n bytes; 0: invalid. */
 size_t dis__utf8_length(const char *text, size_t n);
 
-/* Bytes of the character that begins with this byte, of text that is known to be valid. */
+/* Length of the character that begins with this byte, in valid text. */
 static inline size_t dis__utf8_step(char first)
 {
     const unsigned char c = (unsigned char)first;

@@ -1,4 +1,4 @@
-/* Compressed output: a row per ending. Levels are those of gzip and zstd by default (6 and 3). */
+/* Compressed output: one row per file name extension. Levels are the defaults of gzip and zstd (6 and 3). */
 #include "io/compression/compress.h"
 #include "core/memory/memory.h"
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct {
     const char *library;
     /* NULL: not in this build */
     dis_status (*open)(dis__compressor *p);
-    /* All of `bytes`, and with `end` what is left after them. */
+    /* Compresses all of `bytes`; with `end`, also flushes the remaining output. */
     dis_status (*pack)(dis__compressor *p, const char *bytes, size_t n, bool end, dis__compressed_sink put, void *user);
     void (*close)(dis__compressor *p);
 } kind;
@@ -37,7 +37,7 @@ static dis_status open_gzip(dis__compressor *p)
     z->zalloc = dis__zlib_alloc;
     z->zfree = dis__zlib_free;
     const int rc = deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-    if (rc == Z_MEM_ERROR) return DIS_ELIMIT; /* the message is the allocator's */
+    if (rc == Z_MEM_ERROR) return DIS_ELIMIT; /* the allocator has set the message */
     return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "zlib does not start: %d", rc);
 }
 

@@ -1,9 +1,9 @@
-/* compress.h: output that is compressed on its way, by the ending of its name: .gz (zlib) and .zst (zstd). The same bytes
- * give the same archive: no time, no name in it, one thread.
+/* compress.h: compressed output, selected by the extension of the file name: .gz (zlib) and .zst (zstd). Equal contents
+ * give equal archives: no time, no name, one thread.
  *
  *     dis__compressor *packer;
- *     DIS_TRY(dis__compressor_open("labels.csv.gz", &packer));      // NULL: the name asks for nothing
- *     DIS_TRY(dis__compressor_write(packer, bytes, n, put, user));  // put() gets what is ready
+ *     DIS_TRY(dis__compressor_open("labels.csv.gz", &packer));      // NULL: another extension
+ *     DIS_TRY(dis__compressor_write(packer, bytes, n, put, user));  // put() receives finished output
  *     DIS_TRY(dis__compressor_end(packer, put, user));
  *     dis__compressor_free(packer);
  */
@@ -14,7 +14,7 @@
 typedef struct dis__compressor dis__compressor;
 typedef dis_status (*dis__compressed_sink)(void *user, const char *bytes, size_t n);
 
-/* DIS_EUSAGE: this build cannot. DIS_ELIMIT. */
+/* DIS_EUSAGE: not supported by this build. DIS_ELIMIT. */
 dis_status dis__compressor_open(const char *path, dis__compressor **out);
 dis_status dis__compressor_write(dis__compressor *packer, const char *bytes, size_t n, dis__compressed_sink put,
                                  void *user);

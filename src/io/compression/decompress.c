@@ -1,5 +1,5 @@
-/* Unpacking by zlib and zstd, a row of a table each. An archive may be several after each other. Cost: that of zlib or
- * zstd. */
+/* Decompression by zlib and zstd, one table row each. An archive may consist of several concatenated ones. Cost: that
+ * of zlib or zstd. */
 #include "io/compression/decompress.h"
 #include "core/memory/memory.h"
 #include <stdint.h>
@@ -43,11 +43,11 @@ static dis_status open_gzip(dis__decompressor *u)
 {
     u->zlib = (z_stream){.zalloc = dis__zlib_alloc, .zfree = dis__zlib_free};
     const int rc = inflateInit2(&u->zlib, 15 + 16); /* the largest window, gzip headers */
-    if (rc == Z_MEM_ERROR) return DIS_ELIMIT;       /* the message is the allocator's */
+    if (rc == Z_MEM_ERROR) return DIS_ELIMIT;       /* the allocator has set the message */
     return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "zlib does not start: %d", rc);
 }
 
-/* zlib counts in 32 bits: it is fed in portions. */
+/* zlib counts in 32 bits, so it is fed in portions. */
 static dis_status read_gzip(dis__decompressor *u, char *room, size_t n, size_t *got, bool *end)
 {
     enum { PORTION = 1 << 30 };
@@ -100,7 +100,7 @@ static void close_zstd(dis__decompressor *u)
 }
 #endif
 
-/* In the order of dis__archive; `open` NULL: this build cannot. */
+/* In the order of dis__archive; `open` NULL: not supported by this build. */
 static const kind_row kinds[] = {
     {.name = ""},
 #ifdef DIS_HAVE_ZLIB
@@ -120,7 +120,7 @@ dis__archive dis__archive_detect(const char *bytes, size_t n)
     if (n >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) return DIS_ARCHIVE_GZIP;
     if (n < 4) return DIS_ARCHIVE_NONE;
     if (memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0) return DIS_ARCHIVE_ZSTD;
-    /* a frame that is to be skipped may come first */
+    /* the first frame may be a skippable one */
     return ((unsigned char)bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0 ? DIS_ARCHIVE_ZSTD
                                                                                                  : DIS_ARCHIVE_NONE;
 }

@@ -1,4 +1,4 @@
-/* decompress.h: gzip and zstd archives, unpacked a piece at a time.
+/* decompress.h: streaming decompression of gzip and zstd archives.
  *
  *     dis__decompressor *u;
  *     DIS_TRY(dis__decompressor_open(path, kind, bytes, n, &u));
@@ -14,14 +14,13 @@ typedef enum { DIS_ARCHIVE_NONE, DIS_ARCHIVE_GZIP, DIS_ARCHIVE_ZSTD } dis__archi
 /* By its first bytes. */
 dis__archive dis__archive_detect(const char *bytes, size_t n);
 
-/* The n bytes of an archive; they and `path`, which is for messages, must outlive it. DIS_EDATA: this build cannot.
- * DIS_ELIMIT. */
+/* Opens the n bytes of an archive; they and `path`, which is for messages, must outlive it. DIS_EDATA: not supported by
+ * this build. DIS_ELIMIT. */
 dis_status dis__decompressor_open(const char *path, dis__archive kind, const char *bytes, size_t n,
                                   dis__decompressor **out);
-/* The next bytes into room: *got of them, at most n; *end: nothing more will come. DIS_EDATA: the archive is
- * damaged. */
+/* The next bytes into room: *got of them, at most n; *end: the archive ended. DIS_EDATA: the archive is damaged. */
 dis_status dis__decompressor_read(dis__decompressor *u, char *room, size_t n, size_t *got, bool *end);
-/* Bytes of the archive that were used so far. */
+/* Bytes of the archive read so far. */
 size_t dis__decompressor_used(const dis__decompressor *u);
 void dis__decompressor_close(dis__decompressor *u);
 

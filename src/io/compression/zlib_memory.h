@@ -1,4 +1,4 @@
-/* zlib_memory.h: zlib's memory through core/memory/memory.h, for both of its directions. */
+/* zlib_memory.h: routes zlib's allocations through core/memory/memory.h, for both directions. */
 #ifndef DIS_IO_COMPRESSION_ZLIB_MEMORY_H
 #define DIS_IO_COMPRESSION_ZLIB_MEMORY_H
 #include "core/memory/memory.h"

@@ -1,7 +1,7 @@
-/* The strict CSV reader. One pass over the bytes of a row; quoted fields go from quote to quote by memchr.
+/* The strict CSV reader. One pass over the bytes of a row; quoted fields are scanned from quote to quote by memchr.
  *
- * After a bad row reading may go on after the next LF that follows the position of the problem; for a quote that is
- * never closed that position is the quote itself, so one missing quote does not swallow the file. */
+ * After a bad row, reading may continue after the next LF following the position of the problem. For an unclosed quote
+ * that position is the quote itself, so one missing quote does not consume the file. */
 #include "io/csv/csv.h"
 #include "core/memory/memory.h"
 #include "core/text/utf8.h"
@@ -79,7 +79,7 @@ static dis_status add_field(dis__csv *csv, const char *at, const char *text, siz
     return DIS_OK;
 }
 
-/* Room for n bytes among the unquoted texts; those that are there may move, and the fields with them. */
+/* Reserves n bytes for unquoted texts; existing ones may move, and the fields with them. */
 static dis_status room(dis__csv *csv, size_t n, char **out)
 {
     const uintptr_t old = (uintptr_t)csv->unquoted, used = csv->unquoted_used;
@@ -93,7 +93,7 @@ static dis_status room(dis__csv *csv, size_t n, char **out)
     return DIS_OK;
 }
 
-/* The text between the quotes at [text, text + n), doubled quotes made single. */
+/* The text between the quotes at [text, text + n), with doubled quotes replaced by single ones. */
 static dis_status undouble(dis__csv *csv, const char *text, size_t n, const char **out, size_t *n_out)
 {
     char *to;
@@ -109,7 +109,7 @@ static dis_status undouble(dis__csv *csv, const char *text, size_t n, const char
     return DIS_OK;
 }
 
-/* A quoted field at `at`; *after gets what follows the closing quote. */
+/* A quoted field at `at`; *after receives the position after the closing quote. */
 static dis_status quoted(dis__csv *csv, const char *at, const char **after)
 {
     const char *text = at + 1, *p = text;
@@ -175,7 +175,7 @@ dis_status dis__csv_row(dis__csv *csv)
                     p == csv->end && p[-1] != '\n' && csv->n_fields < csv->n_columns
                         ? "the file ends here: is it complete?"
                         : "quote fields that hold a separator");
-        csv->next = p; /* the row itself was whole */
+        csv->next = p; /* the row itself was complete */
         return DIS_EDATA;
     }
     return DIS_OK;
@@ -214,7 +214,7 @@ dis_status dis__csv_fail(dis__csv *csv, const dis__csv_field *field, const char 
     return fail_at(csv, field ? field->at : csv->row, message);
 }
 
-/* Where the next line that holds something begins. */
+/* The start of the next line that is not blank. */
 static const char *past_blank_lines(const dis__csv *csv)
 {
     const char *p = csv->next;
@@ -238,14 +238,14 @@ static int by_text(const void *a, const void *b)
     return order ? order : x->n < y->n ? -1 : x->n > y->n ? 1 : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Two columns of one name; looks among the sorted ones. Several columns may lack a name. */
+/* Finds two columns with the same name among the sorted ones. Several columns may be unnamed. */
 static dis_status check_twice(dis__csv *csv)
 {
     dis__csv_field *sorted;
     DIS_TRY(dis__alloc_array(&sorted, csv->n_columns, sizeof *sorted));
     memcpy(sorted, csv->header, csv->n_columns * sizeof *sorted);
     qsort(sorted, csv->n_columns, sizeof *sorted, by_text);
-    const dis__csv_field *twice = NULL; /* the first one in the file that repeats another */
+    const dis__csv_field *twice = NULL; /* the first one in the file that repeats a name */
     for (size_t i = 1; i < csv->n_columns; i++)
         if (sorted[i].n && sorted[i].n == sorted[i - 1].n &&
             memcmp(sorted[i].text, sorted[i - 1].text, sorted[i].n) == 0 && (!twice || sorted[i].at < twice->at))

@@ -1,7 +1,7 @@
-/* csv_scan.h: where separators and line ends are, for text that holds nothing difficult.
+/* csv_scan.h: finds separators and line ends in simple text.
  *
- * The fast half of the CSV reader: a run of bytes is looked at 64 at a time; every separator and LF goes into a list.
- * It stops before the first 64 bytes that hold a quote, a NUL or a lone CR: rows that reach that far are for
+ * The fast path of the CSV reader: bytes are scanned 64 at a time, and every separator and LF is added to a list. It
+ * stops before the first 64 bytes that contain a quote, a NUL or a lone CR: rows that extend there are parsed by
  * dis__csv_row(). */
 #ifndef DIS_IO_CSV_CSV_SCAN_H
 #define DIS_IO_CSV_CSV_SCAN_H
@@ -14,9 +14,9 @@ enum { DIS_SCAN_STEP = 64 };
 
 typedef struct {
     size_t n;       /* entries in the list */
-    size_t scanned; /* bytes looked at: less than asked for when something difficult came */
+    size_t scanned; /* bytes scanned: fewer than requested if the fast path stopped */
     bool crlf;      /* some LF has a CR before it */
-    bool not_ascii; /* to be checked for valid UTF-8 */
+    bool not_ascii; /* needs a check for valid UTF-8 */
 } dis__csv_scan;
 
 /* text: n bytes, n < 2^31; list: room for n + DIS_SCAN_STEP entries, each an offset and perhaps DIS_SCAN_LF. */

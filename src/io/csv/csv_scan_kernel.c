@@ -1,5 +1,5 @@
-/* Looking for separators and line ends with vector compares: five masks of 64 bits per step, then one entry per set
- * bit. AVX-512 writes entries sixteen bytes of text at a time by compression; elsewhere bits are taken one by one.
+/* Finds separators and line ends with vector comparisons: five masks of 64 bits per step, then one entry per set
+ * bit. AVX-512 writes entries sixteen bytes of text at a time by compression; otherwise bits are extracted one by one.
  * Cost: about 12 instructions per step and 3 per entry. */
 #include "io/csv/csv_scan.h"
 #include <string.h>
@@ -101,14 +101,14 @@ dis__csv_scan DIS_KERNEL(dis__csv_scan_text)(const char *text, size_t n, char se
 {
     dis__csv_scan scan = {0};
     uint32_t *to = list;
-    uint64_t high = 0, all_cr = 0, cr_before = 0; /* the last byte of the step before was a CR */
+    uint64_t high = 0, all_cr = 0, cr_before = 0; /* the last byte of the previous step was a CR */
     size_t i = 0;
     while (i < n) {
         masks m;
         if (n - i >= DIS_SCAN_STEP) {
-            __builtin_prefetch(text + i + 4096, 0, 2); /* the CPU looks ahead within a page only */
+            __builtin_prefetch(text + i + 4096, 0, 2); /* lookahead stays within a page */
             m = scan_block(text + i, separator);
-        } else { /* never read after the text */
+        } else { /* never read past the text */
             char rest[DIS_SCAN_STEP];
             memset(rest, ' ', sizeof rest);
             memcpy(rest, text + i, n - i);

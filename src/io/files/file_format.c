@@ -61,7 +61,7 @@ dis_status dis__file_format(const char *requested, const char *path, const char 
     return DIS_OK;
 }
 
-/* What names of outputs promise, with what is asked of `formats`; `format` NULL: nothing that dissent writes. */
+/* Formats implied by output names, with the words of `formats`; `format` NULL: a format that dissent does not write. */
 static const struct {
     const char *ending, *format, *name;
 } promises[] = {
@@ -107,7 +107,7 @@ static const struct {
 };
 enum { N_PROMISES = sizeof promises / sizeof *promises, ENDINGS_TEXT = 160 };
 
-/* ".csv, .tsv or .jsonl": the first ending of each of `formats`. */
+/* ".csv, .tsv or .jsonl": the first extension of each of `formats`. */
 static void list_endings(const char *formats, char out[ENDINGS_TEXT])
 {
     size_t used = 0;
@@ -130,7 +130,7 @@ static void list_endings(const char *formats, char out[ENDINGS_TEXT])
     }
 }
 
-/* Arrays and models are several files, or are read where they lie. */
+/* Arrays and models are several files, or are mapped in place. */
 static dis_status check_compressed_name(const char *path)
 {
     static const char *const whole[] = {".npy", ".safetensors"};

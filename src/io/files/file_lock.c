@@ -1,4 +1,4 @@
-/* Locks of folders: see file_lock.h. Waiting looks every 10 ms, so that a call can be cancelled. */
+/* Locks on folders: see file_lock.h. Waiting polls every 10 ms, so that a call can be cancelled. */
 #include "io/files/file_lock.h"
 #include "core/parallel/pool.h"
 #include "core/system_calls.h"
@@ -11,7 +11,7 @@
 
 enum { STEP_MS = 10, PATIENCE_MS = 60000 };
 
-/* NFS wants a file that is open for writing, some file systems have no locks. */
+/* NFS requires a file that is open for writing; some file systems have no locks. */
 static bool has_no_locks(int error)
 {
     return error == EBADF || error == EINVAL || error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS;

@@ -1,8 +1,8 @@
-/* file_lock.h: one process at a time reads a file, changes it and writes it back, or replaces several files that belong
+/* file_lock.h: lets one process at a time read, change and write back a file, or replace several files that belong
  * together.
  *
- * What is locked is the folder (flock), because the file itself is replaced by another one. The lock ends with the
- * process, however that ends, and leaves no file behind. File systems without locks on folders are used without. */
+ * The lock is on the folder (flock), because the file itself is replaced. It ends with the process, however that ends,
+ * and leaves no file behind. On file systems without locks on folders, no lock is taken. */
 #ifndef DIS_IO_FILES_FILE_LOCK_H
 #define DIS_IO_FILES_FILE_LOCK_H
 #include "dissent/context.h"
@@ -12,7 +12,7 @@
  * lock for a minute. DIS_ECANCELLED. *lock is for dis__file_unlock(). */
 dis_status dis__file_lock(dis_context *ctx, const char *path, int *lock);
 void dis__file_unlock(int lock);
-/* The same for a folder that is open already, until it is closed; `path` is for messages. */
+/* The same for an open folder, until it is closed; `path` is for messages. */
 dis_status dis__folder_lock(dis_context *ctx, int folder, const char *path);
 
 #endif

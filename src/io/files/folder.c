@@ -21,7 +21,7 @@ dis_status dis__file_exists(const char *folder, const char *name, bool *out)
 {
     char *path;
     DIS_TRY(dis__path_join(folder, name, &path));
-    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* to open a FIFO would block */
+    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a FIFO would block */
     const bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
     dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
     struct stat st;

@@ -1,6 +1,6 @@
-/* Names to files. realpath(3) does the work for what exists; for what does not, the folder is resolved and the last
- * part followed link by link, as open(2) with O_CREAT does. Two names are one file when device and inode are the same
- * (which also finds hard links), or when nothing is there yet and the resolved paths are equal. */
+/* Resolves names to files. realpath(3) handles existing files. For others, the folder is resolved and the last
+ * component followed link by link, as open(2) with O_CREAT does. Two names are the same file if device and inode are
+ * equal (which also detects hard links), or if no file exists and the resolved paths are equal. */
 #include "tool/files.h"
 #include "io/files/resolve_path.h"
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_LINKS = 40 }; /* as Linux has it */
+enum { MAX_LINKS = 40 }; /* the limit of Linux */
 
 /* folder/name in `out`; false: too long. */
 static bool join(char out[PATH_MAX], const char *folder, const char *name)
@@ -21,7 +21,7 @@ static bool join(char out[PATH_MAX], const char *folder, const char *name)
     return false;
 }
 
-/* Cuts `path` at its last slash: its folder, resolved, and the name in it, which points into `path`. */
+/* Splits `path` at its last slash: its folder, resolved, and the name in it, which points into `path`. */
 static bool split(char *path, char folder[PATH_MAX], const char **name)
 {
     char *slash = strrchr(path, '/');

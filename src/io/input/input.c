@@ -1,8 +1,9 @@
-/* Input files: mapped, read or unpacked. Unpacking writes into one block that grows; its cost is that of zlib or zstd.
+/* Input files: mapped, read or decompressed. Decompression writes into one growing block; its cost is that of zlib or
+ * zstd.
  *
- * An archive may hold a thousand times what it weighs, so what comes out is looked at while it comes: the memory that
- * it would need before each growth, its first bytes as soon as they are there (an archive in an archive, a format that
- * is not read), and every few megabytes whether somebody wants to stop. */
+ * An archive may expand a thousandfold, so the output is checked during decompression: the required memory before each
+ * growth, the first bytes as soon as they are available (a nested archive, an unsupported format), and cancellation
+ * every few megabytes. */
 #include "io/input/input.h"
 #include "core/os/os.h"
 #include "io/input/input_version.h"
@@ -22,23 +23,24 @@
 enum { FIRST_BLOCK = 1 << 16, LARGE_BLOCK = 1 << 26, FIRST_BYTES = 16, STEP = 1 << 24, MAX_RATIO = 200 };
 enum { STREAM_MIN = 1 << 19 /* of the archive */, STREAM_FIRST = 1 << 22, STREAM_STEP = 1 << 20 };
 
-/* A block that grows. */
+/* A growing block. */
 typedef struct {
     dis_context *ctx;
     const char *path;
     char *bytes;
     size_t n, capacity;
     size_t packed; /* bytes of the archive; 0: none */
-    size_t max;    /* bytes that it may have; 0: any number */
-    bool binary;   /* not looked at */
+    size_t max;    /* its maximum size; 0: no limit */
+    bool binary;   /* not checked */
 } block;
 
 static dis_status grow(block *b)
 {
-    /* large ones by half: twice would refuse what fits */
+    /* large ones by half: doubling would exceed limits that the data fit into */
     const size_t c = b->capacity,
                  capacity = c == 0 ? FIRST_BLOCK : dis__saturating_size(c, 1, c < LARGE_BLOCK ? c : c / 2);
-    /* What is unpacked may be in a temporary file, but for archives that no table of rows shrinks to. */
+    /* Decompressed data may be placed in a temporary file, except archives that do not become a smaller table of
+     * rows. */
     const size_t need = dis__saturating_size(capacity, 1, b->capacity);
     DIS_TRY(b->packed && capacity / MAX_RATIO > b->packed ? dis__check_resident(b->ctx, need, b->path)
                                                           : dis__check_memory(b->ctx, need, b->path));
@@ -67,10 +69,10 @@ static dis_status too_large(const char *path, size_t max)
     return dis__fail(DIS_ELIMIT, "%s is larger than the %zu bytes that such a file may have", path, max);
 }
 
-/* What the first bytes of a file give away. */
+/* Formats recognized by the first bytes of a file. */
 typedef struct {
     const char *magic;
-    size_t n, at; /* bytes; where they begin */
+    size_t n, at; /* bytes; their offset */
     const char *name, *advice;
 } signature;
 
@@ -124,7 +126,7 @@ static const signature signatures[] = {
      .advice = "which is not read; unpack it with tar -x"},
 };
 
-/* A safetensors file begins with the length of its header, whose low bytes may look like anything. */
+/* A safetensors file begins with the length of its header, whose low bytes can be any. */
 static bool is_safetensors(const char *bytes, size_t n)
 {
     return n > 8 && memcmp(bytes + 4, "\0\0\0\0{", 5) == 0;
@@ -150,7 +152,7 @@ static dis__archive archive_of(const char *bytes, size_t n)
     return is_safetensors(bytes, n) ? DIS_ARCHIVE_NONE : dis__archive_detect(bytes, n);
 }
 
-/* What can be said of what was unpacked, as soon as its first bytes are there. */
+/* Checks decompressed data as soon as the first bytes are available. */
 static dis_status check_input(const char *path, const char *bytes, size_t n)
 {
     const signature *s = recognise(bytes, n);
@@ -174,7 +176,7 @@ static dis_status fail_nul(const char *path, const char *bytes, const char *nul)
                         "a NUL byte; this is not text, or UTF-16 text: save it as UTF-8");
 }
 
-/* The start of a large input, or of one that is still coming: text without an end is refused. */
+/* Checks the start of a large or incomplete input: text without an end is an error. */
 static dis_status check_text(const char *path, const char *bytes, size_t n)
 {
     if (is_numbers(bytes, n) || dis__is_utf16(bytes, n) || archive_of(bytes, n) != DIS_ARCHIVE_NONE) return DIS_OK;
@@ -214,7 +216,7 @@ static dis_status unpack_all(dis__decompressor *u, block *b)
     return DIS_OK;
 }
 
-/* Replaces an archive by its contents. */
+/* Replaces an archive with its contents. */
 static dis_status unpack(dis_context *ctx, size_t max, dis__input *in)
 {
     const signature *s = recognise(in->bytes, in->n);
@@ -241,7 +243,7 @@ static dis_status unpack(dis_context *ctx, size_t max, dis__input *in)
 /* How a file is opened. */
 typedef struct {
     bool stream, binary;
-    size_t max; /* 0: any size, and any kind of file; else a regular file of at most so many bytes */
+    size_t max; /* 0: any size and any kind of file; otherwise a regular file of at most this many bytes */
 } manner;
 
 static dis_status load(dis_context *ctx, int fd, const manner *how, dis__input *in)
@@ -262,7 +264,9 @@ static dis_status load(dis_context *ctx, int fd, const manner *how, dis__input *
             in->n = in->n_map = (size_t)st.st_size;
             return DIS_OK;
         }
-        if (errno != ENODEV) return dis__fail_io("map", in->path); /* some file systems cannot map: read then */
+        if (errno != ENODEV)
+            return dis__fail_io("map", in->path); /* some file systems do not support mapping: read the
+                                                                    * file */
     }
     block b = {.ctx = ctx, .path = in->path, .binary = how->binary};
     const dis_status status = read_all(fd, &b);
@@ -273,7 +277,7 @@ static dis_status load(dis_context *ctx, int fd, const manner *how, dis__input *
 
 /* ---- streams ---- */
 
-/* What is unpacked is in a stretch of addresses of its own, of which only the current part has memory after it. */
+/* Decompressed data is written to a separate range of addresses, of which only the current part is backed by memory. */
 struct dis__stream {
     dis_context *ctx;
     dis__decompressor *unpacker;
@@ -318,7 +322,7 @@ bool dis__input_is_complete(const dis__input *in)
 
 void dis__input_discard(dis__input *in, size_t before)
 {
-    enum { PAGES = 1 << 20 }; /* a multiple of the size of a page on every system */
+    enum { PAGES = 1 << 20 }; /* a multiple of the page size on every system */
     dis__stream *s = in->stream;
     if (!s || before / PAGES * PAGES <= s->dropped) return;
     const size_t to = before / PAGES * PAGES;
@@ -350,7 +354,7 @@ uint64_t dis__input_size(const dis__input *in)
     return (uint64_t)((double)in->n * (double)in->n_map / (used > 0 ? used : 1));
 }
 
-/* A mapped archive that is not small becomes a stream, if there are so many addresses. */
+/* A mapped archive above a minimum size becomes a stream, if enough addresses are available. */
 static dis_status begin_stream(dis_context *ctx, dis__input *in, bool *begun)
 {
     const dis__archive kind = archive_of(in->bytes, in->n);
@@ -384,7 +388,7 @@ static bool is_url(const char *path)
     return n > 1 && strncmp(path + n, "://", 3) == 0;
 }
 
-/* Replaces UTF-16 by UTF-8. */
+/* Converts UTF-16 to UTF-8. */
 static dis_status decode_utf16(dis_context *ctx, dis__input *in)
 {
     char *text;
@@ -415,14 +419,14 @@ static dis_status open_input(dis_context *ctx, const char *path, const manner *h
     dis__input opened = {.path = path, .bytes = ""};
     const bool standard = !how->max && strcmp(path, "-") == 0;
     if (is_url(path)) return fail_url(path);
-    const int flags = O_RDONLY | (how->max ? O_NONBLOCK : 0); /* to open a FIFO would block */
+    const int flags = O_RDONLY | (how->max ? O_NONBLOCK : 0); /* opening a FIFO would block */
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, flags, 0);
     if (fd < 0) return dis__fail_io("open", path);
     bool begun = false;
     dis_status status = load(ctx, fd, how, &opened);
     if (!standard) close(fd);
     const bool large =
-        opened.n > DIS_MAX_FIELD && !recognise(opened.bytes, opened.n); /* what is known has its own message */
+        opened.n > DIS_MAX_FIELD && !recognise(opened.bytes, opened.n); /* recognized formats have their own message */
     if (status == DIS_OK && large && !how->binary && !how->max) status = check_text(path, opened.bytes, opened.n);
     if (status == DIS_OK && how->stream) status = begin_stream(ctx, &opened, &begun);
     if (status == DIS_OK && !begun) status = unpack(ctx, how->max, &opened);
@@ -473,7 +477,7 @@ typedef struct {
     size_t n_jobs;
 } forgetting;
 
-enum { FORGET = 1 << 25 /* bytes: a multiple of the size of a page on every system */ };
+enum { FORGET = 1 << 25 /* bytes: a multiple of the page size on every system */ };
 
 static dis_status forget_job(void *arg, size_t j, int thread)
 {
@@ -492,7 +496,7 @@ void dis__input_unmap_pages(dis_context *ctx, const dis__input *in)
 
 void dis__input_release_pages(const dis__input *in, const char *at, const char **passed)
 {
-    enum { LARGE = 1 << 26, PAGE = 1 << 16 }; /* a multiple of the size of a page on every system */
+    enum { LARGE = 1 << 26, PAGE = 1 << 16 }; /* a multiple of the page size on every system */
     if (!in->map) return;
     if (!*passed) *passed = in->map;
     const size_t n = at > *passed ? (size_t)(at - *passed) / PAGE * PAGE : 0;

@@ -34,7 +34,7 @@ static dis_status fail_changed(const char *path)
                      strcmp(path, "-") == 0 ? "standard input" : path);
 }
 
-/* The version of a file now: by its name, or of standard input. A file that is gone has none. */
+/* The current version of a file: by its name, or of standard input. A deleted file has none. */
 static dis_status version_now(const char *path, dis__file_version *now)
 {
     struct stat st;

@@ -1,4 +1,4 @@
-/* input_version.h: what tells whether a file has changed; for input.c. */
+/* input_version.h: detects whether a file has changed; for input.c. */
 #ifndef DIS_IO_INPUT_INPUT_VERSION_H
 #define DIS_IO_INPUT_INPUT_VERSION_H
 #include "io/input/input.h"

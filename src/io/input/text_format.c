@@ -1,5 +1,5 @@
-/* The shape of a text by its first bytes: what JSON and tables begin with, and which separator the first line has.
- * Costs a look at the first line, and at blank lines at the end. */
+/* Detects the format of a text from its first bytes: how JSON and tables begin, and which separator the first line has.
+ * Cost: reads the first line, and blank lines at the end. */
 #include "io/input/text_format.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char *skip_spaces(const char *p, const char *end)
     return p;
 }
 
-/* How to say that the file is of another format. */
+/* The remedy for a file in another format. */
 static const char *remedy(const char *format, const char *option, char out[120])
 {
     if (option)
@@ -57,7 +57,7 @@ static dis_status check_json(const dis__input *in, const char *p, const char *en
     return DIS_OK;
 }
 
-/* The line at p without its end. */
+/* The line at p without its line end. */
 static size_t line_length(const char *p, const char *end)
 {
     const size_t n = (size_t)(end - p) < LONGEST_LINE ? (size_t)(end - p) : LONGEST_LINE;
@@ -66,7 +66,7 @@ static size_t line_length(const char *p, const char *end)
     return length && p[length - 1] == '\r' ? length - 1 : length;
 }
 
-/* How often a character is in a line, outside of quotes. */
+/* Number of occurrences of a character in a line, outside of quotes. */
 static size_t count(const char *p, size_t n, char c)
 {
     size_t found = 0;
@@ -137,7 +137,7 @@ dis_status dis__text_format_check(dis__input *in, const char *format, const char
 
 /* ---- UTF-16 text with a byte order mark ---- */
 
-/* UTF-16 by code units, the order of bytes as the mark says. */
+/* UTF-16 code units, in the byte order of the mark. */
 bool dis__is_utf16(const char *bytes, size_t n)
 {
     return n >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0);

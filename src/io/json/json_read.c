@@ -1,9 +1,9 @@
-/* A strict JSON reader (RFC 8259, and what the header refuses beyond it).
+/* A strict JSON reader (RFC 8259, with the additional checks of the header).
  *
- * One loop over the bytes with a stack of at most 256 open arrays and objects. Strings without escapes stay where they
- * are; others are decoded into one buffer, sized by the input, so that pointers into it never move. Equal keys are
- * found by comparing all pairs in small objects and by heap sort in large ones: no hash, so no input makes it
- * quadratic. Cost: O(bytes), plus O(m log m) for an object of m members; no allocation once the buffers have grown. */
+ * One loop over the bytes with a stack of at most 256 open arrays and objects. Strings without escapes are not copied;
+ * others are decoded into one buffer as large as the input, so that pointers into it stay valid. Equal keys are found
+ * by comparing all pairs in small objects and by heap sort in large ones: no hash, so no input makes it quadratic.
+ * Cost: O(bytes), plus O(m log m) for an object of m members; no allocation once the buffers have grown. */
 #include "io/json/json_read.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -17,7 +17,7 @@ enum { FEW_KEYS = 16 };
 typedef struct {
     dis__json *json;
     const char *start, *at, *end;
-    char *decoded; /* where the next decoded string goes */
+    char *decoded; /* position of the next decoded string */
     uint32_t open[DIS_JSON_DEPTH];
     size_t depth;
 } parser;
@@ -74,7 +74,7 @@ static dis_status add(parser *p, dis__json_kind kind, const char *text, size_t l
     return DIS_OK;
 }
 
-/* Four hexadecimal digits, -1 when they are none. */
+/* Value of four hexadecimal digits, -1 if they are invalid. */
 static int32_t hex4(const char *s, const char *end)
 {
     if (end - s < 4) return -1;
@@ -111,7 +111,7 @@ static char *put_utf8(char *out, uint32_t c)
     return out;
 }
 
-/* The escape at p->at (a backslash) to *out, both moved on. */
+/* Decodes the escape at p->at (a backslash) to *out, and advances both. */
 static dis_status escape(parser *p, char **out)
 {
     static const char plain[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
@@ -139,7 +139,7 @@ static dis_status escape(parser *p, char **out)
     return DIS_OK;
 }
 
-/* Whether 8 bytes are text as it is: no quote, no backslash, no control character, ASCII. */
+/* Whether 8 bytes are plain text: no quote, no backslash, no control character, ASCII. */
 static bool is_plain(const char *text)
 {
     const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
@@ -149,7 +149,7 @@ static bool is_plain(const char *text)
     return ((w | (w - 0x20 * ones) | (quote - ones) | (slash - ones)) & high) == 0;
 }
 
-/* Most of a long text; what is left is looked at byte by byte. */
+/* most of a long text; the rest is checked byte by byte */
 static void skip_plain(parser *p)
 {
     while (p->end - p->at >= 8 && is_plain(p->at)) p->at += 8;
@@ -244,7 +244,7 @@ static dis_status word(parser *p, const char *text, dis__json_kind kind)
     return add(p, kind, begin, n, begin, 0);
 }
 
-/* Order of keys: by length, then by bytes. Any total order serves. */
+/* Order of keys: by length, then by bytes. Any total order works. */
 static int compare_keys(const dis__json_value *a, const dis__json_value *b)
 {
     if (a->length != b->length) return a->length < b->length ? -1 : 1;
@@ -337,14 +337,15 @@ static dis_status key(parser *p)
     return DIS_OK;
 }
 
-/* Behind a value: closes what ends here. *more: another value follows (its key, in an object, is already read). */
+/* After a value: closes the arrays and objects that end here. *more: another value follows (its key, in an object, is
+ * already read). */
 static dis_status end_value(parser *p, bool *more)
 {
     *more = false;
     while (p->depth) {
         dis__json_value *open = &p->json->values[p->open[p->depth - 1]];
         const bool is_object = open->kind == DIS_JSON_OBJECT;
-        /* Just opened: nothing of it has been read yet, so it may close at once. */
+        /* Just opened: it may be empty and close immediately. */
         const bool empty = p->json->n_values == p->open[p->depth - 1] + 1u;
         if (!empty) open->n++;
         skip_spaces(p);
@@ -378,7 +379,7 @@ dis_status dis__json_parse(dis__json *json, const char *text, size_t n, const di
     json->input = text;
     json->n_input = n;
     json->position = *position;
-    /* Decoding never lengthens. Only texts with a backslash need the room. */
+    /* Decoding never lengthens a text. Only texts with a backslash need the buffer. */
     if (n && memchr(text, '\\', n)) DIS_TRY(dis__reserve(&json->decoded, &json->decoded_capacity, 0, n, 1));
     parser p;
     p.json = json;

@@ -1,5 +1,5 @@
-/* Records of JSON files, streamed: see json_records.h. A record that touches the end of what is there so far of an
- * archive is looked at again with twice as much text, so that the cost stays linear. */
+/* Streams the records of JSON files: see json_records.h. A record that reaches the end of the available part of an
+ * archive is scanned again with twice as much text, so that the cost stays linear. */
 #include "io/json/json_records.h"
 #include "io/input/text_format.h"
 #include <stdarg.h>
@@ -40,7 +40,7 @@ void dis__input_advance(dis__input *in, const char *at, dis__csv *positions, con
     dis__input_discard(in, (size_t)(at - in->bytes));
 }
 
-/* n bytes behind what was read, if there are as many; blank lines at the end are none. */
+/* Extends the text by n bytes, if the archive has as many; blank lines at the end are ignored. */
 static dis_status fill(dis__json_records *r, size_t n)
 {
     if (!r->in->stream) return DIS_OK;
@@ -70,7 +70,7 @@ dis_status dis__json_records_text(dis__json_records *r, const char *text, size_t
     dis__json_position position = {.file = "", .offset = (uint64_t)(text - r->in->bytes)};
     const dis_status status = dis__json_parse(json, text, n, &position, root);
     if (status != DIS_EDATA) return status;
-    position.file = r->in->path; /* once more, for the position, which it takes time to count */
+    position.file = r->in->path; /* parse again for the position, which takes time to compute */
     dis__csv_position(r->positions, text, &position.line, &position.column);
     return dis__json_parse(json, text, n, &position, root);
 }

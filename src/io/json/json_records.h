@@ -1,5 +1,5 @@
-/* json_records.h: the records of a JSON file of any size (json_split.h), in little memory: pages of a mapped file that
- * were passed are given back, and an archive is unpacked as it is read, some text ahead of the current record.
+/* json_records.h: the records of a JSON file of any size (json_split.h), in little memory: pages of a mapped file are
+ * released after they were read, and an archive is decompressed as it is read, slightly ahead of the current record.
  *
  *     dis__csv places;
  *     dis__json_records records;
@@ -23,16 +23,14 @@ typedef struct {
     const char *passed;
 } dis__json_records;
 
-enum {
-    DIS_RECORDS_READ_AHEAD = 1 << 20
-}; /* bytes of an archive that are there beyond what was read, if it has as many */
+enum { DIS_RECORDS_READ_AHEAD = 1 << 20 }; /* bytes of an archive to decompress ahead of the current record */
 
 /* records, lines: see dis__json_split_open(). The input is read from its start. */
 dis_status dis__json_records_open(dis__json_records *r, dis__input *in, dis__csv *positions, const char *records,
                                   bool lines);
-/* The next record is r->split.text; what was read before need not be in memory any more. */
+/* The next record is r->split.text; earlier ones may no longer be in memory. */
 dis_status dis__json_records_next(dis__json_records *r, bool *more);
-/* The record at hand, parsed; `root` is valid until the next call. */
+/* The current record, parsed; `root` is valid until the next call. */
 dis_status dis__json_records_parse(dis__json_records *r, dis__json *json, const dis__json_value **root);
 /* The same for a text within the file: the name of a record. */
 dis_status dis__json_records_text(dis__json_records *r, const char *text, size_t n, dis__json *json,
@@ -42,7 +40,7 @@ dis_status dis__json_records_text(dis__json_records *r, const char *text, size_t
 dis_status dis__json_records_fail(dis__json_records *r, const dis__json_value *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For readers of anything else, too: what lies before `at` goes out of memory, once its lines are counted. */
+/* For readers of other formats, too: releases the memory before `at`, after counting its lines. */
 void dis__input_advance(dis__input *in, const char *at, dis__csv *positions, const char **passed);
 
 #endif

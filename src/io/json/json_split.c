@@ -1,5 +1,5 @@
-/* Finding where JSON values end, without parsing them: brackets are counted, texts are jumped over. Cost: about a
- * nanosecond per byte; no memory. */
+/* Finds where JSON values end, without parsing them: counts brackets and skips strings. Cost: about a nanosecond per
+ * byte; no memory. */
 #include "io/json/json_split.h"
 #include <string.h>
 
@@ -16,7 +16,7 @@ static dis_status bad(dis__json_split *s, const char *at, const char *problem)
     return DIS_EDATA;
 }
 
-/* Behind the text that begins at p; NULL: it does not end. */
+/* Position after the string that begins at p; NULL: it is not closed. */
 static const char *skip_string(const char *p, const char *end)
 {
     for (p++; p < end;) {
@@ -30,7 +30,7 @@ static const char *skip_string(const char *p, const char *end)
     return NULL;
 }
 
-/* Behind the value that begins at p; NULL: it does not end. */
+/* Position after the value that begins at p; NULL: it is not complete. */
 static const char *skip_value(const char *p, const char *end)
 {
     if (p < end && *p == '"') return skip_string(p, end);
@@ -64,7 +64,7 @@ static const char *longest(const dis__json_split *s, const char *p)
     return s->kind != DIS_SPLIT_SINGLE && s->end - p > (ptrdiff_t)DIS_MAX_RECORD ? p + DIS_MAX_RECORD : s->end;
 }
 
-/* The value at s->at becomes the record. */
+/* Makes the value at s->at the record. */
 static dis_status parse_value(dis__json_split *s)
 {
     if (s->at == s->end) return bad(s, s->at, "a value is missing");
@@ -80,7 +80,7 @@ static dis_status parse_value(dis__json_split *s)
     return DIS_OK;
 }
 
-/* The key at s->at, and on to its value. */
+/* Reads the key at s->at, and advances to its value. */
 static dis_status parse_key(dis__json_split *s)
 {
     if (s->at == s->end || *s->at != '"')
@@ -102,7 +102,7 @@ static bool key_is(const dis__json_split *s, const char *key, size_t n)
     return s->n_key == n + 2 && memcmp(s->key + 1, key, n) == 0;
 }
 
-/* From the object at s->at to the value of a key in it. */
+/* Advances from the object at s->at to the value of a key in it. */
 static dis_status enter(dis__json_split *s, const char *key, size_t n)
 {
     const char *object = s->at;
@@ -117,8 +117,8 @@ static dis_status enter(dis__json_split *s, const char *key, size_t n)
     return bad(s, object, "this object has no such key as `records` names");
 }
 
-/* What a file that begins with { is: one record, records by name, or one after the other. An object that does not end
- * soon is no record of many. */
+/* The structure of a file that begins with {: one record, records by name, or consecutive records. A long first object
+ * is not one of many records. */
 static dis_status probe_object(dis__json_split *s)
 {
     const char *open = s->at;
@@ -175,7 +175,7 @@ static dis_status next_line(dis__json_split *s, bool *more)
     return s->n ? DIS_OK : bad(s, s->text, "a blank line; remove it");
 }
 
-/* At the bracket that ends the list: nothing may follow but what the list is in. */
+/* At the bracket that ends the list: only the enclosing values may follow. */
 static dis_status end_list(dis__json_split *s, bool *more)
 {
     *more = false;

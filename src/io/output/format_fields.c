@@ -1,4 +1,4 @@
-/* Quoting and escaping. Fields that need neither, nearly all, cost one look at each byte. */
+/* Quoting and escaping. Most fields need neither, and cost one check of each byte. */
 #include "io/output/format_fields.h"
 #include "core/numbers/decimal.h"
 #include "core/text/utf8.h"

@@ -1,6 +1,6 @@
-/* format_fields.h: texts as CSV fields and JSON strings, into memory that is large enough.
+/* format_fields.h: texts as CSV fields and JSON strings, into buffers that are large enough.
  *
- * Each writes at `out` and returns the position behind what it wrote; nothing ends with a NUL. */
+ * Each writes to `out` and returns the end of its output, without a terminating NUL. */
 #ifndef DIS_IO_OUTPUT_TEXT_WRITE_H
 #define DIS_IO_OUTPUT_TEXT_WRITE_H
 #include "dissent/status.h"
@@ -10,14 +10,14 @@
 #define DIS_STRING_BYTES(n) (6 * (n) + 2)
 
 /* A field of CSV (delimiter ',') or TSV ('\t'): in double quotes, inner ones doubled, when it contains the delimiter, a
- * quote, CR or LF, or begins or ends with a space; as it is otherwise. */
+ * quote, CR or LF, or begins or ends with a space; otherwise unchanged. */
 char *dis__format_csv_field(char *out, const char *text, size_t n, char delimiter);
 
-/* A JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD: JSON has no way to write them. */
+/* A JSON string with its quotes. Invalid UTF-8 is replaced by U+FFFD. */
 char *dis__format_json_string(char *out, const char *text, size_t n);
 
-/* A number: JSON and CSV alike. Infinite ones are the string "inf" or "-inf" (with quotes in JSON only), NaN is null in
- * JSON and nothing at all in CSV. Room: DIS_REAL_TEXT. */
+/* A number, for JSON and CSV. Infinite ones are the string "inf" or "-inf" (with quotes in JSON only); NaN is null in
+ * JSON and empty in CSV. Room: DIS_REAL_TEXT. */
 char *dis__format_json_real(char *out, double x);
 char *dis__format_csv_real(char *out, double x);
 /* Room: 20 bytes. */

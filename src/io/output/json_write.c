@@ -1,5 +1,4 @@
-/* JSON output, indented by two spaces per level; arrays and objects of scalars only stay readable that way and cost
- * little. */
+/* JSON output, indented by two spaces per level. */
 #include "tool/json_writer.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -14,7 +13,7 @@ struct dis__json_writer {
     dis__first_error failed;
     size_t depth;
     char kind[DEPTH]; /* '{' or '[' of each open level */
-    bool some[DEPTH]; /* it has a member */
+    bool some[DEPTH]; /* whether it has a member */
     bool after_key, done;
 };
 
@@ -34,7 +33,7 @@ static void new_line(dis__json_writer *json)
     for (size_t i = 0; i < json->depth; i++) put(json, "  ", 2);
 }
 
-/* What stands before a value or a key: comma, new line, nothing. */
+/* Writes the comma and line break before a value or key. */
 static void separate(dis__json_writer *json, bool is_key)
 {
     if (json->done) bug(json, "something after the end");
@@ -84,7 +83,7 @@ static void end(dis__json_writer *json, char kind, char close)
 static void string(dis__json_writer *json, const char *text, size_t n)
 {
     put(json, "\"", 1);
-    while (n) { /* piece by piece, cut between characters */
+    while (n) { /* in pieces, cut between characters */
         size_t piece = n < 1024 ? n : 1024;
         while (piece < n && piece > 1020 && ((unsigned char)text[piece] & 0xC0) == 0x80) piece--;
         char room[DIS_STRING_BYTES(1024)];

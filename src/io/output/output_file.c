@@ -1,11 +1,11 @@
-/* Atomic output. The temporary file is in the target's folder (rename does not cross file systems) under a name that no
- * other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null), or that names an open
- * descriptor (/dev/stdout, /dev/fd/3), is written directly. A symbolic link stays, and the file that it leads to is
- * replaced, or made when it leads to nothing yet.
+/* Atomic output. The temporary file is in the target's folder (rename does not cross file systems) under a unique name,
+ * ensured by O_EXCL. A target that is not a regular file (a pipe, /dev/null), or that names an open descriptor
+ * (/dev/stdout, /dev/fd/3), is written directly. A symbolic link stays, and its target is replaced, or created if it
+ * does not exist.
  *
- * Everything that can fail comes before the rename: an error means that the old file is still there. The one exception
- * is the flush of the folder after it: then the new file is in place, whole, and the error says that the disk may not
- * know yet. */
+ * All steps that can fail come before the rename: after an error the old file is unchanged. The only exception is the
+ * flush of the folder after the rename: if it fails, the new file is complete and in place, and the error states that
+ * it may not be on the disk yet. */
 #include "io/output/output_file.h"
 #include "core/os/os.h"
 #include "io/files/file_lock.h"
@@ -28,14 +28,14 @@ struct dis__out {
     int fd;
     char *path;      /* the target */
     char *temporary; /* NULL: written directly */
-    int folder;      /* of the target, open for its flush; -1: none */
+    int folder;      /* of the target, open for flushing; -1: none */
     size_t used;
     char *buffer;            /* BUFFER bytes */
-    dis__compressor *packer; /* NULL: bytes are written as they are */
-    uint64_t written;        /* bytes, but for those in the buffer */
+    dis__compressor *packer; /* NULL: uncompressed */
+    uint64_t written;        /* bytes written, except those in the buffer */
     char *map;               /* of the file, from a whole page on; NULL: none */
     size_t n_map;
-    char *old_map; /* filled, and still mapped */
+    char *old_map; /* filled and still mapped */
     size_t n_old_map;
     uint64_t mapped_to; /* bytes of the file when the mapping is full */
 };
@@ -61,7 +61,7 @@ static dis_status open_folder(dis__out *out)
     DIS_TRY(slash ? dis__copy_text(&folder, out->path, slash == out->path ? 1 : (size_t)(slash - out->path))
                   : dis__copy_text(&folder, ".", 1));
     out->folder = dis__sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
-    /* EACCES: a folder that may be written but not listed; its flush is left to the system */
+    /* EACCES: a folder that may be written but not listed; the system flushes it later */
     dis_status status = DIS_OK;
     if (out->folder < 0 && errno == ENOENT)
         status =
@@ -72,10 +72,10 @@ static dis_status open_folder(dis__out *out)
     return status;
 }
 
-/* `mode` is that of the file to be replaced, 0 when there is none. */
+/* `mode` is that of the file to be replaced, 0 if it does not exist. */
 static dis_status open_temporary(dis__out *out, mode_t mode)
 {
-    enum { SUFFIX = 40, LONGEST = 255 - SUFFIX }; /* of a file name; the start of a longer one will do */
+    enum { SUFFIX = 40, LONGEST = 255 - SUFFIX }; /* of a file name; longer ones are truncated */
     const char *slash = strrchr(out->path, '/');
     const size_t folder = slash ? (size_t)(slash - out->path) + 1 : 0, name = strlen(out->path + folder);
     const int n_prefix = (int)(folder + (name < LONGEST ? name : LONGEST));
@@ -86,15 +86,13 @@ static dis_status open_temporary(dis__out *out, mode_t mode)
         snprintf(out->temporary, n, "%.*s.%ld.%d.tmp", n_prefix, out->path, (long)getpid(), i);
         out->fd = dis__sys_open(out->temporary, O_RDWR | O_CREAT | O_EXCL, 0666);
         if (out->fd >= 0) {
-            if (mode)
-                (void)fchmod(out->fd,
-                             mode & 07777); /* a private file stays private; where that cannot be set, so be it */
+            if (mode) (void)fchmod(out->fd, mode & 07777); /* a private file stays private; errors are ignored */
             return DIS_OK;
         }
         if (errno != EEXIST) break;
     }
     const dis_status status = dis__fail_io("create", out->path);
-    dis__free(out->temporary); /* not ours */
+    dis__free(out->temporary); /* exists already */
     out->temporary = NULL;
     return status;
 }
@@ -122,8 +120,8 @@ bool dis__out_is_stream(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-/* A stream has no folder to rename in. A descriptor is written from where it stands, so that `>>` and earlier output of
- * the caller keep what they have. */
+/* A stream is not renamed. A descriptor is written from its current offset, so that `>>` and earlier output of the
+ * caller are kept. */
 static dis_status open_stream(dis__out *out, const char *path)
 {
     const int fd = descriptor_of(path);
@@ -141,7 +139,7 @@ static dis_status open_target(dis__out *out, const char *path)
     DIS_TRY(dis__compressor_open(path, &out->packer));
     if (!*path) return dis__fail(DIS_EUSAGE, "a file name is empty; - is standard output");
     if (dis__out_is_stream(path)) return open_stream(out, path);
-    /* Through a symbolic link the file it points to is replaced or made, not the link. */
+    /* Through a symbolic link, its target is replaced or created, not the link. */
     char real[PATH_MAX];
     struct stat st;
     const bool followed = dis__resolve_path(path, real);
@@ -153,7 +151,7 @@ static dis_status open_target(dis__out *out, const char *path)
     const bool exists = followed && stat(real, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return dis__fail(DIS_EIO, "cannot write %s: it is a folder; name a file in it", path);
-    if (exists && access(real, W_OK) != 0) return dis__fail_io("write", path); /* rename() would not care */
+    if (exists && access(real, W_OK) != 0) return dis__fail_io("write", path); /* rename() does not check this */
     if (followed) {
         dis__free(out->path);
         out->path = NULL;
@@ -250,7 +248,7 @@ dis_status dis__out_map(dis__out *out, size_t n, char **room)
     out->mapped_to = out->written + n;
     if (dis__sys_truncate(out->fd, out->mapped_to) != 0) return dis__fail_io("write", out->path);
     char *map = dis__sys_map_writable_part(out->fd, from, (size_t)(out->mapped_to - from));
-    if (!map || dis__sys_populate(map, 1) != 0) { /* an old system, or a file system that has no such thing */
+    if (!map || dis__sys_populate(map, 1) != 0) { /* an old system, or a file system without this feature */
         if (map) dis__os_unmap(map, (size_t)(out->mapped_to - from));
         return dis__sys_truncate(out->fd, out->written) != 0 ? dis__fail_io("write", out->path) : DIS_OK;
     }
@@ -264,7 +262,7 @@ dis_status dis__out_populate(const dis__out *out, char *room, size_t n)
 {
     const size_t page = dis__os_page_size(), before = (size_t)(room - out->map) % page;
     if (n == 0 || dis__sys_populate(room - before, n + before) == 0) return DIS_OK;
-    errno = ENOSPC; /* all that the system says is that it cannot */
+    errno = ENOSPC; /* the system reports no further reason */
     return dis__fail_io("write", out->path);
 }
 
@@ -284,7 +282,7 @@ dis_status dis__out_unmap(dis__out *out)
     return lseek(out->fd, (off_t)out->written, SEEK_SET) < 0 ? dis__fail_io("write", out->path) : DIS_OK;
 }
 
-/* Everything that a full disk can refuse. */
+/* All steps that a full disk can make fail. */
 static dis_status finalize_output(dis__out *out)
 {
     DIS_TRY(dis__out_flush(out));
@@ -300,15 +298,15 @@ static dis_status put_in_place(dis__out *out)
 {
     if (!out->temporary) return DIS_OK;
     if (dis__sys_rename(out->temporary, out->path) != 0) return dis__fail_io("put in place", out->path);
-    dis__free(out->temporary); /* in place: no longer ours to remove */
+    dis__free(out->temporary); /* in place: must not be removed any more */
     out->temporary = NULL;
-    /* EINVAL: a file system that has nothing to flush here */
+    /* EINVAL: a file system without flush */
     if (out->folder >= 0 && dis__sys_fsync(out->folder) != 0 && errno != EINVAL)
         return dis__fail_io("flush the folder of", out->path);
     return DIS_OK;
 }
 
-/* Several files are put in place while no other process puts its own there: theirs and ours would be mixed. */
+/* No other process renames its files at the same time: the two sets would be mixed. */
 static dis_status lock_folder(dis__out *const *outs, size_t n)
 {
     size_t n_renamed = 0;

@@ -1,4 +1,4 @@
-/* Whether dissent wrote a file that it is about to replace, by the first line. */
+/* Whether a file that is about to be replaced was written by dissent, judged by its first line. */
 #include "tool/files.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
@@ -46,7 +46,7 @@ static bool exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* An array of labels has both lists beside it. */
+/* An array of labels has both lists as companions. */
 static bool is_label_array(const char *path, const dis__input *in)
 {
     static const char magic[] = "\x93NUMPY";

@@ -1,4 +1,4 @@
-/* Tables of rows: cells go into one buffer, which goes to the file at the end of each row. */
+/* Tables of rows: cells are collected in one buffer, which is written at the end of each row. */
 #include "tool/table_writer.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -14,10 +14,10 @@ struct dis__table_writer {
     size_t n_columns, column;
     char *row; /* the row so far */
     size_t used, capacity;
-    char **keys; /* (n_columns) JSONL: "name": ready to be put before a value */
+    char **keys; /* (n_columns) JSONL: "name": formatted for use before a value */
 };
 
-/* Room for a cell of at most n bytes, behind what separates it from the one before. NULL after a failure. */
+/* Room for a cell of at most n bytes, after its separator. NULL after a failure. */
 static char *cell(dis__table_writer *table, size_t n)
 {
     const char *key = table->delimiter ? "" : table->keys[table->column];

@@ -1,8 +1,8 @@
 /* Checksums of the blocks of a safetensors file: see checked_tensors.h.
  *
- * A block's checksum runs over its words in four lanes, h = (h ^ word) * odd. Each step is a bijection of h, so a change
- * within one word always changes the result; other changes go unnoticed with a probability of about 2^-64. Cost: 16
- * dependent multiplications per block, less than reading it from memory. */
+ * A block's checksum runs over its words in four lanes, h = (h ^ word) * odd. Each step is a bijection of h, so a
+ * change within one word always changes the result; other changes are missed with a probability of about 2^-64. Cost:
+ * 16 dependent multiplications per block, less than reading it from memory. */
 #include "io/tensors/checked_tensors.h"
 #include "core/memory/memory.h"
 #include "core/text/sha256.h"
@@ -41,7 +41,8 @@ static void hash_text(dis__sha256 *sha, const char *text, size_t n)
     dis__sha256_update(sha, text, n);
 }
 
-/* Descriptions of tensors are added up: a reader sorts tensors by their bytes, of which some have none. */
+/* Descriptions of tensors are summed, independent of order: a reader sorts tensors by offset, and some have no
+ * bytes. */
 typedef struct {
     uint64_t sum[4];
 } descriptions;
@@ -63,7 +64,7 @@ static void describe(descriptions *all, const dis__tensor *t, size_t name_length
 
 /* ---- writing ---- */
 
-/* Feeds the bytes of tensors, one after the other, into blocks. */
+/* Feeds the bytes of tensors, in sequence, into blocks. */
 typedef struct {
     char block[DIS_CHECK_BLOCK];
     size_t used, n_sums;

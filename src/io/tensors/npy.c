@@ -2,7 +2,7 @@
  *
  *     {'descr': '<f8', 'fortran_order': False, 'shape': (800, 2), }
  *
- * and then the numbers. The dictionary is read by a parser for exactly its three keys, in any order; nothing is
+ * followed by the values. The dictionary is read by a parser for exactly its three keys, in any order; no code is
  * evaluated. Cost: O(header) to open, one pass to convert. */
 #include "io/tensors/npy.h"
 #include <stdio.h>
@@ -20,7 +20,7 @@ static dis_status fail(const reader *r, const char *reason)
     return dis__fail_at(DIS_EDATA, r->file, 0, 0, "%s (byte %zu)", reason, (size_t)(r->at - r->start));
 }
 
-/* What people hand over in place of an npy file, by its first bytes. */
+/* Other formats that users pass instead of an npy file, by their first bytes. */
 static dis_status refuse_other(const reader *r, size_t n)
 {
     const unsigned char *b = (const unsigned char *)r->start;
@@ -50,7 +50,7 @@ static bool match_text(reader *r, const char *text)
     return true;
 }
 
-/* A number of digits, as a size. */
+/* Parses digits as a size. */
 static bool parse_size(reader *r, size_t *out)
 {
     skip_spaces(r);
@@ -62,7 +62,7 @@ static bool parse_size(reader *r, size_t *out)
     return r->at > begin;
 }
 
-/* '<f8' and its like. */
+/* '<f8' and similar. */
 static dis_status read_type(reader *r, dis__npy *a)
 {
     skip_spaces(r);
@@ -155,7 +155,7 @@ dis_status dis__npy_open(const char *file, const void *bytes, size_t n_bytes, di
     r.end = r.at + length;
     dis__npy a = {.data = r.end};
     DIS_TRY(read_dictionary(&r, &a));
-    /* A dimension of 0 must not hide that the others overflow. */
+    /* A dimension of 0 must not hide an overflow of the others. */
     size_t max = a.size;
     a.n = 1;
     for (size_t d = 0; d < a.n_dims; d++) {
@@ -229,8 +229,7 @@ dis_status dis__npy_write_header(dis__out *out, size_t size, size_t n_rows, size
                  n_rows, n_columns);
     if (n < 0 || n > 117) return dis__fail(DIS_EBUG, "an npy header of %d bytes", n);
     text[10 + n] = ' ';
-    memcpy(text, "\x93NUMPY\1\0\x76\0",
-           10); /* 0x76 = 118 bytes follow, so that the numbers begin at a multiple of 64 */
+    memcpy(text, "\x93NUMPY\1\0\x76\0", 10); /* 0x76 = 118 bytes follow, so that the values begin at a multiple of 64 */
     text[127] = '\n';
     return dis__out_write(out, text, sizeof text);
 }

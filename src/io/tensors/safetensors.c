@@ -1,6 +1,6 @@
 /* The safetensors format (github.com/huggingface/safetensors): u64 length, JSON {"name": {"dtype", "shape",
- * "data_offsets"}}, the numbers. Nothing is allocated for a tensor: it stays where it is in the file. Cost: O(header)
- * and O(n log n) for n tensors; the numbers are not looked at. */
+ * "data_offsets"}}, the values. Tensors are not copied: they point into the file. Cost: O(header) and O(n log n) for n
+ * tensors; the values are not read. */
 #include "io/tensors/safetensors.h"
 #include "core/memory/memory.h"
 #include "io/output/format_fields.h"
@@ -19,7 +19,7 @@ const dis__dtype *dis__dtype_find(const char *name, size_t length)
     return NULL;
 }
 
-/* A integer that a double holds exactly. */
+/* An integer that a double represents exactly. */
 static bool as_size(const dis__json_value *v, size_t *out)
 {
     if (v->kind != DIS_JSON_NUMBER || v->length > 16) return false;
@@ -39,7 +39,7 @@ static dis_status read_shape(const dis__json *json, const dis__json_value *shape
     if (shape->n > DIS_TENSOR_DIMS) return dis__json_fail(json, shape, "more than %d dimensions", DIS_TENSOR_DIMS);
     t->n_dims = shape->n;
     t->n = 1;
-    size_t max = t->dtype->size; /* a dimension of 0 must not hide that the others overflow */
+    size_t max = t->dtype->size; /* a dimension of 0 must not hide an overflow of the others */
     for (size_t d = 0; d < t->n_dims; d++) {
         if (!as_size(shape + 1 + d, &t->dim[d]))
             return dis__json_fail(json, shape, "a dimension that is no whole number");
@@ -50,7 +50,7 @@ static dis_status read_shape(const dis__json *json, const dis__json_value *shape
     return DIS_OK;
 }
 
-/* The tensor `name`: {"dtype": "F64", "shape": [2, 3], "data_offsets": [0, 48]}, whose numbers lie within n bytes. */
+/* The tensor `name`: {"dtype": "F64", "shape": [2, 3], "data_offsets": [0, 48]}, whose values are within n bytes. */
 static dis_status read_tensor(const dis__json *json, const dis__json_value *name, const char *bytes, size_t n,
                               dis__tensor *t)
 {
@@ -82,7 +82,7 @@ static size_t n_bytes_of(const dis__tensor *t)
     return t->n * t->dtype->size;
 }
 
-/* By position; empty tensors before the one that begins there. */
+/* By offset; empty tensors before the one that begins at the same offset. */
 static bool later(const dis__tensor *a, const dis__tensor *b)
 {
     if (a->data != b->data) return (uintptr_t)a->data > (uintptr_t)b->data;
@@ -256,12 +256,12 @@ static dis_status put_header(text *t, const dis__tensor *tensors, size_t n_tenso
         DIS_TRY(put(t, "]}"));
     }
     DIS_TRY(put(t, "}"));
-    while (t->used % 8) DIS_TRY(put(t, " ")); /* so that the numbers are aligned */
+    while (t->used % 8) DIS_TRY(put(t, " ")); /* aligns the values */
     if (t->used > DIS_SAFETENSORS_HEADER) return dis__fail(DIS_ELIMIT, "a safetensors header of %zu bytes", t->used);
     return DIS_OK;
 }
 
-/* In pieces, so that tensors elsewhere need no room for all of them here. */
+/* In pieces, so that tensors on a device need no full copy in host memory. */
 static dis_status write_fetched(dis__out *out, const dis__tensor *t, dis__tensor_fetch *fetch, void *arg)
 {
     enum { PIECE = 1 << 18 };

@@ -1,4 +1,4 @@
-/* safetensors.h: named arrays of numbers in one file: 8 bytes of length, a JSON header, the numbers.
+/* safetensors.h: named arrays in one file: 8 bytes of length, a JSON header, the values.
  *
  *     dis__safetensors file;
  *     DIS_TRY(dis__safetensors_open("state.safetensors", bytes, n_bytes, &file));
@@ -6,8 +6,8 @@
  *     ... t->dtype, t->dim, t->data (not aligned: copy with memcpy) ...
  *     dis__safetensors_close(&file);
  *
- * Refused with DIS_EDATA: a header above 100,000,000 bytes or longer than the file, types that are not known, shapes
- * that do not match the bytes, tensors that overlap or leave holes, bytes after the last one. */
+ * Errors, DIS_EDATA: a header above 100,000,000 bytes or longer than the file, unknown types, shapes that do not match
+ * the number of bytes, tensors that overlap or leave gaps, bytes after the last one. */
 #ifndef DIS_IO_TENSORS_SAFETENSORS_H
 #define DIS_IO_TENSORS_SAFETENSORS_H
 #include "core/error.h"
@@ -27,11 +27,11 @@ typedef struct {
 const dis__dtype *dis__dtype_find(const char *name, size_t length);
 
 typedef struct {
-    const char *name; /* not ended by a NUL when read */
+    const char *name; /* not NUL-terminated when read */
     size_t name_length;
     const dis__dtype *dtype;
     size_t n_dims, dim[DIS_TENSOR_DIMS];
-    size_t n; /* numbers in all */
+    size_t n; /* number of values */
     const void *data;
 } dis__tensor;
 
@@ -42,19 +42,19 @@ typedef struct {
     size_t n_tensors;
 } dis__safetensors;
 
-/* Checks everything about a whole file in memory, which must stay there. On failure there is nothing to close. */
+/* Checks everything about a whole file in memory, which must stay valid. On failure there is nothing to close. */
 dis_status dis__safetensors_open(const char *file, const void *bytes, size_t n_bytes, dis__safetensors *out);
 void dis__safetensors_close(dis__safetensors *file);
-/* NULL: not there. */
+/* NULL: missing. */
 const dis__tensor *dis__safetensors_find(const dis__safetensors *file, const char *name);
-/* The text of a key of the metadata, NULL: not there. */
+/* The text of a metadata key, NULL: missing. */
 const dis__json_value *dis__safetensors_metadata(const dis__safetensors *file, const char *key);
 
-/* Writes a whole file. `metadata`: n_metadata pairs of key and text, no key twice; tensor names are C strings, no name
- * twice. */
+/* Writes a whole file. `metadata`: n_metadata pairs of key and text, without repeated keys; tensor names are C strings,
+ * without repetitions. */
 dis_status dis__safetensors_write(dis__out *out, const dis__tensor *tensors, size_t n_tensors,
                                   const char *const (*metadata)[2], size_t n_metadata);
-/* The same for tensors whose bytes are not in reach: `fetch` copies n of them, from byte `at` of tensor `t` on. */
+/* The same for tensors that are not in host memory: `fetch` copies n bytes, from byte `at` of tensor `t`. */
 typedef dis_status dis__tensor_fetch(void *arg, const dis__tensor *t, size_t at, size_t n, void *to);
 dis_status dis__safetensors_write_fetched(dis__out *out, const dis__tensor *tensors, size_t n_tensors,
                                           const char *const (*metadata)[2], size_t n_metadata, dis__tensor_fetch *fetch,
