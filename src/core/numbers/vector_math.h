@@ -24,8 +24,8 @@
 #endif
 
 /* Results and operands below 2^-1022 become 0 in this thread until dis__restore_subnormals() receives the value that
- * dis__flush_subnormals() returned. Processors take a hundred times longer over such numbers than over others. Where
- * this is not known how to do, nothing happens. */
+ * dis__flush_subnormals() returned. Operations on such numbers take a hundred times longer. On other architectures,
+ * nothing happens. */
 static inline unsigned dis__flush_subnormals(void)
 {
 #if defined(__x86_64__)
