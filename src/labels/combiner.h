@@ -1,8 +1,8 @@
-/* combiner.h: what a combination of views is, from the inside.
+/* combiner.h: the internal interface of a combination of views.
  *
  * One combination per file: its options struct, which begins with the field `weights`, its table of options, its run
- * function and its row, which combiners.c lists. run() finds everything checked, views of weight 0 left out and weights
- * summing to 1. */
+ * function and its row, which is listed in combiners.c. run() receives checked arguments, without views of weight 0,
+ * and weights that sum to 1. */
 #ifndef DIS_LABELS_COMBINER_H
 #define DIS_LABELS_COMBINER_H
 #include "dissent/combine.h"
@@ -11,9 +11,9 @@
 #include "core/parallel/pool.h"
 #include "votes/table/votes_table.h"
 
-#define DIS_MIN_VIEW_WEIGHT .01 /* of a view whose weight is chosen: below, it is left out */
+#define DIS_MIN_VIEW_WEIGHT .01 /* minimum weight of a view; below, a chosen view is left out */
 
-/* What known labels have chosen. */
+/* The choice of the gold labels. */
 typedef struct {
     size_t n_gold;
     double weight[DIS_MAX_VIEWS]; /* of the views, summing to 1 */
@@ -24,18 +24,17 @@ typedef struct {
 typedef struct {
     dis_context *ctx;
     size_t n_items, n_classes, n_views;
-    const double *const *p; /* n_views tables of (n_items, n_classes) */
-    const double *weight;   /* (n_views), positive, summing to 1 */
-    const dis_votes *votes; /* that the views were made from; NULL: not known */
-    dis__votes_part part;   /* what the items are of those of all ranks */
-    const void *options;    /* the combination's own struct */
-    double *out;            /* (n_items, n_classes); may be one of p */
-    double *temperature;    /* (n_views), to be filled where there are any; zeros */
-    bool *on_bound;         /* (n_views), likewise */
-    const int32_t *gold;    /* (n_items) known class or -1; NULL: none */
-    dis__gold_weights
-        *choice;          /* n_gold > 0: to be used; else to be filled by a combination whose known labels choose */
-    dis_combination *did; /* objective and max_steps are to be filled; NaN and 0 */
+    const double *const *p;    /* n_views tables of (n_items, n_classes) */
+    const double *weight;      /* (n_views), positive, summing to 1 */
+    const dis_votes *votes;    /* the votes of the views; NULL: unknown */
+    dis__votes_part part;      /* which of all ranks' items these are */
+    const void *options;       /* the combination's own struct */
+    double *out;               /* (n_items, n_classes); may be one of p */
+    double *temperature;       /* (n_views), to be filled by combinations with temperatures; zeros */
+    bool *on_bound;            /* (n_views), likewise */
+    const int32_t *gold;       /* (n_items) gold class or -1; NULL: none */
+    dis__gold_weights *choice; /* n_gold > 0: to be used; otherwise to be filled by a combination with gold=choose */
+    dis_combination *did;      /* objective and max_steps are to be filled; NaN and 0 */
 } dis__combine_args;
 
 typedef struct {
@@ -44,18 +43,18 @@ typedef struct {
     dis_status (*run)(const dis__combine_args *args);
 } dis__combiner;
 
-/* What is wrong with a combination of so many views of these votes, before there are any views. */
+/* Checks a combination of this many views of these votes, before the views exist. */
 dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *spec);
-/* dis_views_combine() with what known labels have chosen; with choice->n_gold 0, it is filled with what they choose. The
- * caller frees choice->class_weight. */
+/* dis_views_combine() with the choice of the gold labels; if choice->n_gold is 0, the choice is computed. The caller
+ * frees choice->class_weight. */
 dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const char *spec, dis__gold_weights *choice,
                               double *out, dis_combination *did);
-/* Whether known labels choose for this spec. */
+/* Whether gold labels choose for this spec. */
 bool dis__combiner_has_gold_weights(const char *spec);
 
 /* Weights of views, the first field of every options struct. */
 enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO, DIS_WEIGHTS_VOTES };
-/* Whether the spec has this word for its weights. */
+/* Whether the spec has this word as its weights. */
 bool dis__combiner_has_weights(const char *spec, int word);
 #define DIS_OPTION_WEIGHTS                                                                                           \
     {                                                                                                                \
@@ -76,7 +75,7 @@ bool dis__combiner_has_weights(const char *spec, int word);
         .high = 1e6, .summary = "Newton steps before a slower method with guaranteed convergence is used"          \
     }
 
-/* Notes the maximum number of steps that any of n_jobs jobs took. */
+/* Records the maximum number of steps over n_jobs jobs. */
 static inline void dis__combine_max_steps(const dis__combine_args *args, const int *n_steps, size_t n_jobs)
 {
     for (size_t j = 0; j < n_jobs; j++)

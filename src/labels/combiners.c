@@ -1,5 +1,5 @@
-/* The table of combinations, in the order in which help shows them, and the checks that all of them share. A new
- * combination is one file and one line here. */
+/* The table of combinations, in the order of the help, and their common checks. A new combination is one file and one
+ * line here. */
 #include "labels/combiner.h"
 #include "tool/method_checks.h"
 #include "core/parallel/comm.h"
@@ -79,7 +79,7 @@ dis_status dis_combiner_check(const char *spec)
 
 static const char *const weights_words[] = {"weights=equal", "weights=auto", "weights=votes"};
 
-/* Reads the text alone: parsing would need memory, and the answer must not depend on it. */
+/* Parses the text only: full parsing would need memory, and the result must not depend on it. */
 static bool says(const char *spec, const char *wanted)
 {
     for (const char *one = spec + dis__spec_name_length(spec); *one; one += strcspn(one, ",")) {
@@ -104,7 +104,7 @@ bool dis__combiner_wants_auto_weights(const char *spec)
     return dis__combiner_has_weights(spec, DIS_WEIGHTS_AUTO) || dis__combiner_has_weights(spec, DIS_WEIGHTS_VOTES);
 }
 
-/* weight (n_views): what the caller gave, else what the spec says, else equal; summing to 1. */
+/* weight (n_views): the caller's, otherwise the spec's, otherwise equal; summing to 1. */
 static dis_status choose_weights(const dis_views *views, const dis__combiner *c, const dis_reals *given, double *weight)
 {
     const size_t n = views->n_views;
@@ -128,14 +128,14 @@ static dis_status choose_weights(const dis_views *views, const dis__combiner *c,
     return DIS_OK;
 }
 
-/* Views of votes that are on several ranks have the items of one of them. */
+/* Views of votes on several ranks have the items of one rank. */
 static dis__votes_part part_of(const dis_views *views)
 {
     const dis__votes_part all_votes = {.n_items = views->n_items, .n_owners = 1};
     return views->votes && views->votes->part.n_owners ? views->votes->part : all_votes;
 }
 
-/* The maximum of the steps that any rank took. */
+/* The maximum number of steps over all ranks. */
 static dis_status join_steps(const dis__comm *comm, dis_combination *did)
 {
     uint64_t *all;
@@ -148,7 +148,7 @@ static dis_status join_steps(const dis__comm *comm, dis_combination *did)
     return status;
 }
 
-/* Combining leaves 1 - 1e-16 of what all views are sure of. */
+/* Combining leaves at least 1 - 1e-16 of a probability of 1 in all views. */
 static void pin(const dis_views *views, double *out)
 {
     const size_t K = views->n_classes;
@@ -159,7 +159,7 @@ static void pin(const dis_views *views, double *out)
     }
 }
 
-/* Runs the combination over the views that have weight, or over all if known labels are to choose the weights. */
+/* Runs the combination over the views with positive weight, or over all if gold labels choose the weights. */
 static dis_status run(dis_context *ctx, const dis_views *views, const dis__combiner *c, const dis_reals *options,
                       bool gold_chooses, dis__gold_weights *choice, double *out, dis_combination *did)
 {
@@ -267,9 +267,9 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
 
 /* Weights of views by the number of votes per parameter. A method with one confusion matrix per annotator estimates K^2
  * values for each of them; with few votes these are noise, and methods that pool annotators predict better. With r
- * votes per value such a method gets r / (r + 1), one that estimates nothing about annotators .5 / (r + 1), any other
- * 1. docs/concepts/default-labels.md has the figures. */
-#define OF_SHARES .5 /* weight of vote shares if annotators have no votes to be judged by */
+ * votes per value such a method gets weight r / (r + 1), one without annotator parameters .5 / (r + 1), any other 1.
+ * docs/concepts/default-labels.md has the measurements. */
+#define OF_SHARES .5 /* weight of vote shares if the annotators' votes cannot be compared */
 
 dis_status dis_views_vote_weights(const dis_votes *votes, const char *const *specs, size_t n_specs, double *weight)
 {

@@ -1,4 +1,4 @@
-/* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
+/* Runs a method: checks, the fit, and the guarantee that every row is a distribution. */
 #include "dissent/labels.h"
 #include "labels/em/em_device.h"
 #include "tool/method_checks.h"
@@ -71,7 +71,7 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
     return DIS_OK;
 }
 
-/* `n_tables`: how many tables of labels there will be while it runs, its own included. */
+/* `n_tables`: number of tables of labels in memory during the run, including its own. */
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
                              size_t n_tables)
 {
@@ -122,7 +122,7 @@ static dis_status run(const dis__fit_args *args, const dis__method *m, dis_fit *
     return m->fit(args, fit);
 }
 
-/* Without predictions when they turn out to be worth nothing: the labels are then those without, to the last bit. */
+/* Refits without predictions if their weight is 0: the labels then equal those without predictions to the last bit. */
 static dis_status run_with_prior(dis__fit_args *args, const dis__method *m, double weight, dis_fit *fit)
 {
     const dis_votes_view *v = &args->votes;
@@ -328,8 +328,8 @@ void dis__item_count_votes(const dis_votes_view *votes, size_t i, double *counts
     for (uint64_t v = votes->start[i]; v < votes->start[i + 1]; v++) counts[dis__vote_label(votes, v)] += 1;
 }
 
-/* Workers are spread over all items, so each job takes a range of items into sums of its own; a fixed number of jobs,
- * added in order, keeps the bytes independent of the threads. */
+/* Workers are spread over all items, so each job sums a range of items; a fixed number of jobs, added in order, makes
+ * the bytes independent of the threads. */
 typedef struct {
     const dis_votes_view *votes;
     const double *p;

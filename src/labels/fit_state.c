@@ -1,15 +1,14 @@
-/* State files: what fits estimated, under names.
+/* State files: named parameters of fits.
  *
- * One safetensors file. "METHOD/PARAMETER" holds the numbers as F64, its shape by the parameter's axes (w worker, i
- * item, v class voted, t true class, g kind of items), which the metadata keeps under the same key. "names/workers",
- * "names/classes" and, when a parameter has an axis i, "names/tasks" hold the names as U8, each ended by a NUL, and
- * "names/workers/start" and so on where each begins (U64, one more than there are names). Of several fits of one method
- * the first is kept: a method asks for its start by its own name. The file has checksums
- * (io/tensors/checked_tensors.h).
+ * One safetensors file. "METHOD/PARAMETER" has the values as F64, with the shape of the parameter's axes (w worker, i
+ * item, v class voted, t true class, g kind of items), which are in the metadata under the same key. "names/workers",
+ * "names/classes" and, when a parameter has an axis i, "names/tasks" have the NUL-terminated names as U8, and
+ * "names/workers/start" and so on their offsets (U64, one more than names). Of several fits of one method the first is
+ * stored: a method looks up its start by its name. The file has checksums (io/tensors/checked_tensors.h).
  *
- * A later fit fills its parameters by name: workers, items and classes that the state does not know keep the method's
- * own start. Cost: O(names) to read; O(names + cells) for each parameter that is filled. On ranks the first one writes;
- * numbers and names of items come to it. */
+ * A later fit fills its parameters by name: workers, items and classes that are not in the state keep the method's
+ * default start. Cost: O(names) to read; O(names + cells) for each parameter that is filled. With several ranks the
+ * first one writes; it gathers the values and names of items. */
 #include "labels/fit_state.h"
 #include "core/parallel/comm.h"
 #include "labels/method.h"
@@ -33,9 +32,9 @@ enum { WORKERS, CLASSES, TASKS, LISTS };
 static const char *const list_name[LISTS] = {"names/workers", "names/classes", "names/tasks"};
 static const char *const list_start[LISTS] = {"names/workers/start", "names/classes/start", "names/tasks/start"};
 
-enum { GROUPS = LISTS, AXES }; /* groups have numbers, not names */
+enum { GROUPS = LISTS, AXES }; /* groups have indices, not names */
 
-/* The list that an axis counts, GROUPS; AXES: no such axis. */
+/* The list that an axis refers to, GROUPS; AXES: no such axis. */
 static int list_of(char axis)
 {
     return axis == 'w'                  ? WORKERS
@@ -56,15 +55,15 @@ struct dis_state {
 /* ---- writing ---- */
 
 typedef struct {
-    dis__tensor *tensors; /* room for all parameters and lists */
+    dis__tensor *tensors; /* capacity for all parameters and lists */
     size_t n_tensors;
     const char *(*metadata)[2];
     size_t n_metadata;
     char *keys; /* "METHOD/PARAMETER" texts */
     size_t keys_used;
-    void **gathered; /* numbers of items of all ranks, to be freed */
+    void **gathered; /* number of items of all ranks; freed by the caller */
     size_t n_gathered;
-    dis_names *tasks; /* of all ranks; NULL: no one asked */
+    dis_names *tasks; /* of all ranks; NULL: not requested */
 } plan;
 
 static void add_starts(plan *p, int list, const dis_names *names)
@@ -108,7 +107,7 @@ static dis_status add_parameter(plan *p, const char *method, const dis_parameter
     return DIS_OK;
 }
 
-/* Of a parameter of items, that of all ranks: complete on the first one. */
+/* Gathers a parameter of items over all ranks: complete on the first one. */
 static dis_status gather_parameter(const dis__comm *comm, plan *p, size_t n_items, dis_parameter *parameter)
 {
     size_t row = parameter->n && n_items ? parameter->n / n_items : 0, n;
@@ -158,7 +157,7 @@ static dis_status make_plan(const dis__comm *comm, const dis_votes_view *votes, 
             DIS_TRY(add_parameter(p, fits[f]->method->info.name, &parameter, n_names));
         }
     }
-    /* Wide numbers first keeps all of them aligned, which some readers of safetensors ask for. */
+    /* Wide types first keeps all arrays aligned, which some readers of safetensors require. */
     const dis_names *const names[LISTS] = {votes->workers, votes->classes, p->tasks ? p->tasks : votes->tasks};
     for (int list = 0; list < (items ? LISTS : TASKS); list++) add_starts(p, list, names[list]);
     for (int list = 0; list < (items ? LISTS : TASKS); list++) add_bytes(p, list, names[list]);
@@ -202,7 +201,7 @@ static bool is_flat(const dis__tensor *t, const char *dtype)
     return t && t->n_dims == 1 && strcmp(t->dtype->name, dtype) == 0;
 }
 
-/* One list of names, checked and copied; a file without it leaves NULL. */
+/* A list of names, checked and copied; NULL if the file has none. */
 static dis_status read_list(dis_state *s, int list)
 {
     const dis__tensor *bytes = dis__safetensors_find(&s->file, list_name[list]);
@@ -233,7 +232,7 @@ fail:
     return status;
 }
 
-/* A parameter: F64, its shape as its axes say, every number finite. */
+/* A parameter: F64, with the shape of its axes, all values finite. */
 static dis_status check_parameter(const dis_state *s, const dis__json_value *key, const dis__json_value *axes)
 {
     char name[256];
@@ -267,7 +266,7 @@ static dis_status verify(const dis_state *s)
     return status;
 }
 
-/* What is in the input. A state that a program builds in memory needs no checksums. */
+/* Checks the contents of the input. A state that a program builds in memory needs no checksums. */
 static dis_status read_state(const char *path, bool in_memory, dis_state *s)
 {
     DIS_TRY(dis__safetensors_open(s->path, s->input.bytes, s->input.n, &s->file));
@@ -286,7 +285,7 @@ static dis_status read_state(const char *path, bool in_memory, dis_state *s)
     return DIS_OK;
 }
 
-/* Copies the bytes when they are given, else those of the file, which may change later. */
+/* Copies the given bytes, otherwise those of the file, which may change later. */
 static dis_status open_state(dis_context *ctx, const char *path, const char *bytes, size_t n, dis_state *s)
 {
     dis__input file = dis__input_from_bytes(path, bytes, n);
@@ -337,7 +336,7 @@ void dis_state_destroy(dis_state *state)
 
 /* ---- filling ---- */
 
-/* map[i]: where the state keeps name i of the votes; SIZE_MAX: it does not know it. */
+/* map[i]: index in the state of name i of the votes; SIZE_MAX: absent. */
 static dis_status make_map(const dis_state *s, int list, const dis_names *names, size_t **map)
 {
     const size_t n = dis_names_count(names);
@@ -353,8 +352,8 @@ typedef struct {
     const char *from;
 } filling;
 
-/* Copies all cells below one index of the axes so far; `to` and `at` are where they begin here and there. At most
- * DIS_TENSOR_DIMS levels. */
+/* Copies all cells below one index of the axes so far; `to` and `at` are their offsets in destination and source. At
+ * most DIS_TENSOR_DIMS levels. */
 static void fill_axis(const filling *f, size_t axis, size_t at, double **to)
 {
     if (!f->axes[axis]) {

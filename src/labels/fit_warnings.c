@@ -1,14 +1,14 @@
-/* What is odd about a fit, in sentences.
+/* Warnings about a fit.
  *
- *   - iterations ended before the objective had settled (not with tolerance=0, where that is asked for);
- *   - a class has the most votes on at least 2 % of the items, and on at least 10, and gets less than a tenth as many
- *     labels: the model has put it into another class;
- *   - on at least 1 % of the items, and on at least 3, the label is a class that no one voted for there.
+ *   - iterations ended before the objective converged (not with tolerance=0, which requests that);
+ *   - a class has the most votes on at least 2 % of the items, and on at least 10, but gets less than a tenth as many
+ *     labels: the model has merged it into another class;
+ *   - on at least 1 % of the items, and on at least 3, the label is a class without votes on the item.
  *
- * Only methods with workers can do the last two; items without votes and known ones do not count. The bounds are such
- * that the methods' defaults say nothing on most real crowds (docs/evidence/methods.md).
+ * Only methods with workers can cause the last two; items without votes and items with gold labels do not count. The
+ * bounds are chosen so that the methods' defaults give no warning on most real crowds (docs/evidence/methods.md).
  *
- * Cost: one pass over the votes, which a device that has made the labels makes too. */
+ * Cost: one pass over the votes, which a device that computed the labels runs too. */
 #include "labels/method.h"
 #include "core/parallel/comm.h"
 #include "dissent/labels.h"
@@ -23,9 +23,8 @@ typedef struct {
     const dis__fit_args *args;
     const double *p;
     size_t n_jobs, width;
-    uint64_t
-        *count; /* (n_jobs, width), 3 K + 2 of them: items where a class has most votes, where it is the label; room;
-                        of all, unvoted */
+    uint64_t *count; /* (n_jobs, width), of which 3 K + 2 are used: items where a class has most votes, where it is the
+                 * label; scratch; all items, items whose label has no votes */
 } check_work;
 
 static void check_item(const check_work *w, size_t i, uint64_t *count)
@@ -51,7 +50,7 @@ static void check_item(const check_work *w, size_t i, uint64_t *count)
     count[3 * K + 1] += !voted;
 }
 
-/* What votes on few classes say, in one word: a count per class, of 8 bits. */
+/* The votes of an item with few classes, in one word: a count per class, of 8 bits. */
 static uint64_t counts_of(const dis_votes_view *v, uint64_t begin, uint64_t end)
 {
     uint64_t counts = 0;
@@ -59,7 +58,7 @@ static uint64_t counts_of(const dis_votes_view *v, uint64_t begin, uint64_t end)
     return counts;
 }
 
-/* The same as check_item() for at most 8 classes and 255 votes, without a branch that data decides. */
+/* The same as check_item() for at most 8 classes and 255 votes, without data-dependent branches. */
 static void check_small_item(const check_work *w, size_t i, uint64_t *count)
 {
     const dis_votes_view *v = &w->args->votes;
@@ -96,7 +95,7 @@ static char *next_warning(dis_fit *fit)
     return fit->warning[fit->n_warnings++];
 }
 
-/* The class whose labels are fewest beside the items on which it has most votes. */
+/* The class with the fewest labels relative to the items on which it has most votes. */
 static void judge_classes(const dis_votes_view *v, const uint64_t *max, const uint64_t *label, double n_items,
                           dis_fit *fit)
 {
@@ -134,7 +133,7 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
     check_work w = {.args = args,
                     .p = fit->p,
                     .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS),
-                    .width = (size / 8 + 2) * 8}; /* no line of memory that two threads write to */
+                    .width = (size / 8 + 2) * 8}; /* no cache line is written by two threads */
     DIS_TRY(dis__alloc_zeroed(&w.count, dis__saturating_size(w.n_jobs, w.width, 0), sizeof *w.count));
     dis_status status = dis__run_jobs(args->ctx, w.n_jobs, check_job, &w);
     for (size_t j = 1; j < w.n_jobs; j++)
@@ -145,7 +144,7 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
     return status;
 }
 
-/* The option tolerance of the method; 0 where it has none. */
+/* The option tolerance of the method; 0 without one. */
 static double tolerance_of(const dis__fit_args *args, const dis_fit *fit)
 {
     const dis_method *m = &fit->method->info;

@@ -1,11 +1,10 @@
-/* Labels in one call: the views one after the other, then their combination.
+/* Labels in one call: runs the views in sequence, then combines them.
  *
- * Of a fit only its labels are kept, unless its parameters are wanted, and the combination is written over the first
- * view unless views are wanted: the peak is the votes, one table of labels per view, and what one method needs while it
- * runs.
+ * Of a fit only its labels are kept, unless its parameters are requested, and the combination overwrites the first view
+ * unless views are requested: the peak memory is the votes, one table of labels per view, and the memory of one method.
  *
- * Where known labels choose (gold=choose), every view is fitted without them first: a label that has been pinned cannot
- * test a view. The views that get weight are then fitted with the known labels pinned, which tells more about the
+ * With gold=choose, every view is fitted without the gold labels first: a pinned label cannot test a view. The views
+ * with positive weight are then fitted again with the gold labels pinned, which improves the estimates of the
  * annotators, and combined by the choice. The cost is that of two fits per view. */
 #include "dissent/recipe.h"
 #include "tool/method_checks.h"
@@ -25,12 +24,12 @@ struct dis_label_result {
     double *p;                   /* the labels */
     dis_combination did;
     const char *combine;
-    dis__gold_weights gold; /* n_gold 0: known labels have chosen nothing */
+    dis__gold_weights gold; /* n_gold 0: gold labels have chosen nothing */
 };
 
 DIS_OPTIONS_DEFAULTS(dis_label_result_options, .size = sizeof(dis_label_result_options))
 
-/* Methods without parameters start from the votes beside those that have some; the state must be of one at least. */
+/* Methods without parameters run without the state; the state must contain at least one of the methods. */
 static dis_status check_start(const dis_label_plan *choice, const dis_state *start)
 {
     size_t n = 0;
@@ -76,7 +75,7 @@ static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_
     return DIS_OK;
 }
 
-/* Of views that a recipe has for known labels only, none. */
+/* Skips views that a recipe has for gold labels only, if there are none. */
 static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
                                  const dis_label_result_options *o, double *weight)
 {
@@ -122,7 +121,7 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
 
 /* ---- known labels choose ---- */
 
-/* All views without the known labels, and what these choose; `p` has room for a table of each. */
+/* Fits all views without the gold labels and computes their choice; `p` has room for a table per view. */
 static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
                                  const dis_label_result_options *o, double **p, dis_label_result *result)
 {
@@ -144,7 +143,7 @@ static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const
     return dis__views_combine(ctx, &views, choice->combine, &result->gold, p[0], &result->did);
 }
 
-/* Leaves the views with a smaller weight out of the choice. */
+/* Removes views with a smaller weight from the choice. */
 static void keep_weighted(dis_label_plan *choice, double *weight, double least)
 {
     size_t n = 0;
@@ -156,7 +155,7 @@ static void keep_weighted(dis_label_plan *choice, double *weight, double least)
     choice->n_views = n;
 }
 
-/* A recipe's views that would hardly count are not fitted. */
+/* Views of a recipe with negligible weight are not fitted. */
 static dis_status drop_light_views(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
                                    const dis_label_result_options *o)
 {
@@ -196,7 +195,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_plan 
     return DIS_OK;
 }
 
-/* The known labels of all ranks count. */
+/* Gold labels of all ranks count. */
 static dis_status choose_for_gold(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
                                   const int32_t *gold, dis_label_plan *out)
 {

@@ -1,11 +1,12 @@
-/* method.h: what a label method is, from the inside.
+/* method.h: the internal interface of a label method.
  *
  * One method per file: its options struct, its table of options, its fit function and its row
  *
  *     const dis__method dis__method_standard = {.info = {.name = "standard", ...}, .fit = fit};
  *
- * which methods.c lists. fit() finds args->votes checked, options parsed and fit->p allocated (n_items, n_classes); it
- * fills fit->p, adds its parameters, its trace and its outcome. It may fail at any point: the caller destroys the fit.
+ * which is listed in methods.c. fit() receives checked votes, parsed options and an allocated fit->p (n_items,
+ * n_classes). It fills fit->p and adds its parameters, its trace and its outcome. It may fail at any point: the caller
+ * destroys the fit.
  */
 #ifndef DIS_LABELS_METHOD_H
 #define DIS_LABELS_METHOD_H
@@ -19,29 +20,29 @@
 typedef struct dis__fit_args {
     dis_context *ctx;
     dis_votes_view votes;
-    dis__votes_part part;          /* what they are of the votes of all ranks */
+    dis__votes_part part;          /* which part of the votes of all ranks these are */
     const void *options;           /* the method's own struct */
     uint64_t seed;                 /* the method's seed= if given, else the caller's */
     const int32_t *gold;           /* (n_items) or NULL */
     const dis_state *start;        /* or NULL */
-    const double *predictions;     /* (n_items, n_classes), rows of zeros where there are none; NULL: none at all */
-    struct dis__item_prior *items; /* the same as the prior of each item, for methods that take them so; or NULL */
+    const double *predictions;     /* (n_items, n_classes), rows of zeros for items without; NULL: none */
+    struct dis__item_prior *items; /* the same as the prior of each item, for methods that support it; or NULL */
 } dis__fit_args;
 
 typedef struct {
     dis_method info;
     size_t options_size;
-    size_t seed_offset; /* of the dis_seed field in the options + 1; 0: the method has no seed */
-    /* Checks that one row of options cannot express; NULL: none. */
+    size_t seed_offset; /* position of the dis_seed field in the options + 1; 0: the method has no seed */
+    /* Checks beyond the ranges of single options; NULL: none. */
     dis_status (*check)(const void *options);
-    /* Bytes it needs beside the votes and the posterior (SIZE_MAX: overflow); NULL: next to nothing. */
+    /* Bytes in addition to the votes and the posterior (SIZE_MAX: overflow); NULL: negligible. */
     size_t (*memory)(const dis_votes_view *votes, const void *options);
     dis_status (*fit)(const dis__fit_args *args, dis_fit *fit);
     bool matrices; /* one matrix per annotator, without pooling */
-    bool shares;   /* of the votes on the item; nothing about annotators is estimated */
-    bool starts;   /* from a state of its own */
-    bool ranks;    /* can be shared out over ranks */
-    bool devices;  /* its passes can run on the device of the context (labels/em/em_device.h) */
+    bool shares;   /* depends on the votes of the item only; no annotator parameters */
+    bool starts;   /* supports a warm start */
+    bool ranks;    /* supports several ranks */
+    bool devices;  /* its passes can run on the context's device (labels/em/em_device.h) */
 } dis__method;
 
 enum { DIS_MAX_PARAMETERS = 12, DIS_MAX_WARNINGS = 4, DIS_WARNING_SIZE = 240, DIS_FIT_COUNTED = 8 };
@@ -55,8 +56,8 @@ struct dis_fit {
     double objective;          /* NaN: none */
     double predictions_weight; /* NaN: none were used */
     double strength;           /* of smoothed; NaN for the others */
-    char ran_on_cpu[120];      /* why passes were not made on the device of the context; "": none was asked for */
-    bool strength_assumed;     /* the votes do not determine it */
+    char ran_on_cpu[120];      /* why passes did not run on the context's device; "": none was requested */
+    bool strength_assumed;     /* the votes do not identify it */
     double *trace;
     size_t n_trace, trace_capacity;
     dis_parameter parameter[DIS_MAX_PARAMETERS];
@@ -64,40 +65,40 @@ struct dis_fit {
     char warning[DIS_MAX_WARNINGS][DIS_WARNING_SIZE];
     size_t n_warnings;
     const char *device; /* "cuda:0"; NULL: the CPU */
-    bool counted;       /* by the device, of labels as they are in p: the counts of dis__em_device */
+    bool counted;       /* from the device, of the current labels p: the counts of dis__em_device */
     uint64_t counts[2 * DIS_FIT_COUNTED + 2];
 };
 
-/* DIS_EUSAGE: this method does not start from a state, or the state holds nothing of it. */
+/* DIS_EUSAGE: this method does not support a warm start, or the state has no parameters of it. */
 dis_status dis__fit_check_start(const dis__method *method, const dis_state *start);
 
-/* Notes what is odd about a fit that is done (fit_warnings.c). */
+/* Adds the warnings of a finished fit (fit_warnings.c). */
 dis_status dis__fit_add_warnings(const dis__fit_args *args, dis_fit *fit);
 
-/* Gives up parameters and trace; what dis_fit_get_view says stays, without the trace. */
+/* Frees parameters and trace; the values of dis_fit_get_view remain, except the trace. */
 void dis__fit_free_parameters(dis_fit *fit);
 
-/* Adds a parameter of that shape and gives its array to be filled (zeroed). `name` and `axes` must be static. */
+/* Adds a parameter of that shape and returns its zeroed array. `name` and `axes` must be static. */
 dis_status dis__fit_add_parameter(dis_fit *fit, const char *name, const char *axes, double **values);
-/* Notes the objective after one more iteration. */
+/* Records the objective after an iteration. */
 dis_status dis__fit_add_objective(dis_fit *fit, double objective);
 
-/* Label of vote v, whatever its width. */
+/* Label of vote v, for any width. */
 static inline size_t dis__vote_label(const dis_votes_view *votes, size_t v)
 {
     return votes->label8 ? votes->label8[v] : votes->label16[v];
 }
 
-/* How often each class was chosen for item i, into counts (n_classes): from votes, counts or soft votes. */
+/* Votes of item i by class, into counts (n_classes): from votes, counts or soft votes. */
 void dis__item_count_votes(const dis_votes_view *votes, size_t i, double *counts);
 
-/* The class that gold pins item i to, or -1. */
+/* The gold class of item i, or -1. */
 static inline int32_t dis__item_gold(const dis__fit_args *args, size_t i)
 {
     return args->gold ? args->gold[i] : -1;
 }
 
-/* Option rows that iterative methods share; `type` is the method's options struct with fields of the same names. */
+/* Option rows shared by iterative methods; `type` is the method's options struct with fields of the same names. */
 #define DIS_OPTION_ITERATIONS(type, fallback_)                                                                         \
     {                                                                                                                  \
         .key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .default_value = fallback_, \

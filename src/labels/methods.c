@@ -1,4 +1,4 @@
-/* The table of label methods, in the order in which help shows them. A new method is one file and one line here. */
+/* The table of label methods, in the order of the help. A new method is one file and one line here. */
 #include "labels/methods.h"
 #include "core/options/option_spec.h"
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define DIS_LABELS_METHODS_H
 #include "labels/method.h"
 
-/* The row that NAME[:key=value,...] asks for; DIS_EUSAGE when there is none. */
+/* The row named by NAME[:key=value,...]; DIS_EUSAGE: unknown method. */
 dis_status dis__method_find(const char *spec, const dis__method **out);
 
 #endif

@@ -4,7 +4,7 @@
  *     static const char *const views[] = {"standard", "ibcc"};
  *     {.name = "mine", .summary = "...", .source = "...", .view = views, .n_views = 2, COUNTS, .combine = "average"}
  *
- * Views are specs as on the command line: those whose results must never change say every option that matters. */
+ * Views are specs as on the command line: recipes with permanent results set every option that matters. */
 #include "dissent/recipe.h"
 #include "tool/method_checks.h"
 #include "core/error.h"

@@ -1,31 +1,31 @@
-/* Weights for views without gold labels (a question that MULTI-VIEW leaves open; docs/evidence/auto-weights.md has the
+/* Weights of views without gold labels (an open question of MULTI-VIEW; docs/evidence/auto-weights.md has the
  * measurements).
  *
- * The votes of every item are split into two halves. Each method is fitted to each half, and the label that one half of
- * the crowd gives an item (by the equally weighted average of all views fitted to that half) judges the views fitted to
- * the other: with P_mi the probability that view m gives to that label, the weights maximise
+ * The votes of every item are split into two halves, and each method is fitted to each half. The label that one half of
+ * the crowd gives an item (by the equally weighted average of all views fitted to that half) scores the views fitted to
+ * the other half. With P_mi the probability that view m gives to that label, the weights maximise
  *
  *     mean_i log(sum_m w_m P_mi) + .3 * mean_m log w_m,
  *
- * the log score of the weighted average plus a Dirichlet prior that weighs .3 of all the data, so that no view falls
+ * the log score of the weighted average plus a Dirichlet prior with .3 of the weight of the data, so that no view falls
  * below .23 of its equal share. The function is concave; its maximum is the fixed point of
  *
  *     w_m <- (mean_i w_m P_mi / sum_n w_n P_ni + .3 / M) / 1.3,
  *
- * which is EM and never lowers it. Judging by the label that several held-out votes agree on, rather than by single
- * votes, lets a view pay for being sure and wrong; the prior keeps views that only look better to the same crowd from
- * taking over.
+ * an EM iteration, which never decreases it. Scoring by the label that several held-out votes agree on, rather than by
+ * single votes, penalizes overconfident views; the prior prevents views that merely fit the same crowd better from
+ * dominating.
  *
- * Which half a vote falls into must depend neither on names nor on the order of rows. Items and workers get colours: a
- * number made of the labels and colours of their votes, refined three times (Weisfeiler-Leman), so that two of them
- * share one only when the votes do not tell them apart. The votes of an item are assigned to the halves in the order
- * of their colours; votes that cannot be distinguished stay together.
+ * The split must not depend on names or on the order of rows. Items and workers get colours: a hash of the labels and
+ * colours of their votes, refined three times (Weisfeiler-Leman), so that two of them share a colour only if the votes
+ * do not distinguish them. The votes of an item are assigned to the halves in the order of their colours; votes that
+ * cannot be distinguished stay together.
  *
- * Ranks: an item is split and judged by its owner. Half of the votes have shards of their own, so they are dealt out
- * once more before a fit, and labels come back to who judges them.
+ * Ranks: an item is split and scored by its owner. Half of the votes have a different partition into shards, so they
+ * are redistributed before a fit, and the labels are returned to the owners.
  *
  * Cost: per round two fits of every method to half of the votes; four rounds with different splits, one above a million
- * votes. On ranks each half goes over the network once per round, and 4 bytes per view, item and class come back. */
+ * votes. On ranks each half crosses the network once per round, and 4 bytes per view, item and class are returned. */
 #include "labels/combiner.h"
 #include "core/parallel/comm.h"
 #include "core/names/names_internal.h"
@@ -43,7 +43,7 @@ enum { ROUNDS = 4, REFINEMENTS = 3, MAX_STEPS = 500, MAX_JOBS = 64 };
 #define MANY_VOTES 1000000
 #define PRIOR      .3
 #define CONVERGED  1e-12
-#define NEAR_TIE   1e-6 /* above the rounding of float */
+#define NEAR_TIE   1e-6 /* above the rounding errors of float */
 
 typedef struct {
     dis_context *ctx;
@@ -52,15 +52,15 @@ typedef struct {
     dis_votes_view v;
     dis__fit_args items; /* the votes as an argument of sums */
     size_t n_views, n_rounds;
-    uint64_t n_terms;        /* of the score so far */
+    uint64_t n_terms;        /* of the current score */
     uint64_t *item_colour;   /* (n_items) */
     uint64_t *worker_colour; /* (n_workers) */
     uint8_t *half;           /* (n_votes): 0 or 1 */
     float *p[2];             /* (n_views, n_items, n_classes) for each half */
-    float *score;            /* (n_items, 2 * n_rounds, n_views): P; below 0: not both halves voted */
+    float *score;            /* (n_items, 2 * n_rounds, n_views): P; below 0: one of the halves has no votes */
 } auto_work;
 
-/* A good mixture of the bits of x (splitmix64). */
+/* A hash of x (splitmix64). */
 static uint64_t mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -69,7 +69,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Colours of items and workers. Votes are added up, so their order does not count. */
+/* Colours of items and workers. Votes are summed, so their order does not matter. */
 static dis_status colour(auto_work *a)
 {
     const dis_votes_view *v = &a->v;
@@ -108,7 +108,7 @@ static int by_key(const void *x, const void *y)
     return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Deals the votes of each item out to two halves as even as groups of equal votes allow. */
+/* Splits the votes of each item into two halves, as evenly as groups of indistinguishable votes allow. */
 static dis_status split(auto_work *a, uint64_t seed, size_t round)
 {
     const dis_votes_view *v = &a->v;
@@ -140,12 +140,13 @@ static dis_status split(auto_work *a, uint64_t seed, size_t round)
     return DIS_OK;
 }
 
-/* The votes of one half of the crowd, with what is known of their items; on ranks, dealt out as such votes are. */
+/* The votes of one half of the crowd, with the gold labels and predictions of their items; on ranks, partitioned like
+ * other votes. */
 typedef struct {
     dis_votes votes;
-    bool shared; /* names are its own, else borrowed */
+    bool shared; /* names are owned, otherwise borrowed */
     dis_fit_options options;
-    int32_t *gold;       /* (n_items) or NULL: as the caller has it */
+    int32_t *gold;       /* (n_items) or NULL: as passed by the caller */
     double *predictions; /* (n_items, n_classes) or NULL, likewise */
 } half_work;
 
@@ -173,7 +174,7 @@ static dis__comm_range range_of(const dis_votes *votes)
     return (dis__comm_range){.first = votes->part.first_item, .n = votes->n_items};
 }
 
-/* The half to the ranks that own its items, which get what is known of them. */
+/* Sends the half to the ranks that own its items, with the gold labels and predictions of these. */
 static dis_status share_half(const auto_work *a, half_work *h)
 {
     const dis__comm_range have = range_of(a->votes);
@@ -233,7 +234,7 @@ static void drop_half(half_work *h)
     dis__free(h->predictions);
 }
 
-/* Labels of the half's items to those who judge them. */
+/* Returns labels of the half's items to the ranks that score them. */
 static dis_status share_labels(const auto_work *a, const half_work *h, const double *p, float *out)
 {
     const size_t K = a->v.n_classes, n = h->votes.n_items * K;
@@ -260,7 +261,7 @@ static dis_status fit_half(const auto_work *a, const half_work *h, const char *s
     return status;
 }
 
-/* Every method on both halves, into a->p. */
+/* Fits every method to both halves, into a->p. */
 static dis_status fit_halves(auto_work *a, const char *const *specs, const dis_fit_options *options, size_t round)
 {
     const size_t n = a->v.n_items * a->v.n_classes;
@@ -279,8 +280,8 @@ static dis_status fit_halves(auto_work *a, const char *const *specs, const dis_f
     return DIS_OK;
 }
 
-/* P of every view for items that both halves voted on: the mean over the classes that the judging half likes best,
- * which is one unless there is a tie. */
+/* P of every view for items with votes in both halves: the mean over the most probable classes of the scoring half,
+ * which is one class unless there is a tie. */
 static void judge(auto_work *a, size_t round)
 {
     const dis_votes_view *v = &a->v;
@@ -329,7 +330,7 @@ static void step_job(void *arg, size_t first, size_t last, double *sum, int thre
         double all = 0;
         if (p[0] < 0) continue;
         for (size_t m = 0; m < n_views; m++) all += own[m] = w->weight[m] * (double)p[m];
-        if (!(all > 0)) continue; /* no view has any hope for it: nothing to choose by */
+        if (!(all > 0)) continue; /* all views give it probability 0: no information */
         for (size_t m = 0; m < n_views; m++) sum[m] += own[m] / all;
     }
 }
@@ -414,7 +415,7 @@ dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, cons
         return dis__fail(DIS_EDATA, "weights=auto needs single votes to split the crowd in two; give the weights");
     a.items = (dis__fit_args){.ctx = ctx, .votes = a.v, .part = dis__votes_part_of(votes)};
     a.n_rounds = a.items.part.n_votes > MANY_VOTES ? 1 : ROUNDS;
-    o.initial_state = NULL; /* an earlier fit may have seen both halves */
+    o.initial_state = NULL; /* an earlier fit may have used both halves */
     double chosen[DIS_MAX_VIEWS] = {1};
     const dis_status status = n_specs > 1 ? choose(&a, specs, &o, chosen) : DIS_OK;
     dis__free(a.item_colour);

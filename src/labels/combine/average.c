@@ -10,7 +10,7 @@ typedef struct {
 
 static const dis_option options[] = {DIS_OPTION_WEIGHTS};
 
-enum { BLOCK = 512 }; /* numbers that stay in the nearest cache while all views are added */
+enum { BLOCK = 512 }; /* values that stay in the L1 cache while all views are added */
 
 typedef struct {
     const dis__combine_args *args;
@@ -27,7 +27,7 @@ static dis_status average_job(void *arg, size_t j, int thread)
     for (size_t at = dis__job_first(n, w->n_jobs, j); at < last; at += BLOCK) {
         const size_t many = last - at < BLOCK ? last - at : BLOCK;
         dis__views_compute_mean_row(a->p, a->weight, a->n_views, many, at, sum);
-        memcpy(a->out + at, sum, many * sizeof *sum); /* after all is read: `out` may be a view */
+        memcpy(a->out + at, sum, many * sizeof *sum); /* after all inputs are read: `out` may be a view */
     }
     return DIS_OK;
 }

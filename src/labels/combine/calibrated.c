@@ -1,18 +1,18 @@
-/* Views tempered by the number of votes on an item, averaged, and mixed with a little of the smoothed vote shares:
+/* Views tempered by the number of votes on an item, averaged, and mixed with a small share of the smoothed vote shares:
  *
  *     q_i = (1 - mix) sum_m w_m softmax(log p_mi / T_i) + mix (counts_i + 2 rates) / (n_i + 2)
  *     T_i = min(n_i, limit) ^ power,    n_i votes on item i, rates: shares of the classes among all votes
  *
  * Models of annotators multiply the votes on an item as if they were independent given the class. On real crowds they
- * are not: what misleads one annotator misleads the next, so every further vote adds less than the model assumes. The
+ * are not: annotators make the same errors, so every further vote adds less information than the model assumes. The
  * best temperature against gold labels grows like a power of the number of votes. The power follows from the
- * overdispersion s of the votes (overdispersion.h): power = BASE + SLOPE min(s, MAX_SPREAD), rounded to 3 digits so that
- * the value that is reported gives the same labels. The second term keeps items on which everyone agrees, some of
- * which are wrong, from being near-certain. docs/concepts/default-labels.md has the figures and how the constants were chosen.
+ * overdispersion s of the votes (overdispersion.h): power = BASE + SLOPE min(s, MAX_SPREAD), rounded to 3 digits so
+ * that the reported value gives the same labels. The second term keeps the labels of unanimous items, some of which are
+ * wrong, from being near-certain. docs/concepts/default-labels.md has the measurements and the choice of the constants.
  *
- * A class that all views rule out (an item pinned by gold) stays ruled out.
+ * A class with probability 0 in all views (an item pinned by gold) keeps probability 0.
  *
- * With gold=choose, known labels choose w, the power and a factor per class (gold_weights.c).
+ * With gold=choose, the gold labels choose w, the power and a factor per class (gold_weights.c).
  *
  * Cost: the estimate of the overdispersion, and one pass with a logarithm and an exponential per value. */
 #include "labels/combine/gold_weights.h"
@@ -102,7 +102,7 @@ static dis_status temperatures_job(void *arg, size_t j, int thread)
     (void)thread;
     const calibrated_work *w = arg;
     const size_t last = dis__job_first(w->args->n_items, w->n_jobs, j + 1);
-    double last_n = 1, last_t = 1; /* neighbours often have as many votes */
+    double last_n = 1, last_t = 1; /* consecutive items often have the same number of votes */
     for (size_t i = dis__job_first(w->args->n_items, w->n_jobs, j); i < last; i++) {
         const double n = dis__item_capped_votes(w->votes, i, w->limit);
         if (n != last_n) last_t = pow(n, w->power);
@@ -143,7 +143,7 @@ static dis_status find_rates(const calibrated_work *w)
     return status;
 }
 
-/* Mixes the smoothed shares of the classes that are not ruled out into q. */
+/* Mixes the smoothed shares of the classes with positive probability into q. */
 static void mix_item(const calibrated_work *w, size_t i, double *shares, double *q)
 {
     const size_t K = w->args->n_classes;
@@ -192,7 +192,7 @@ static dis_status choose_power(const dis__combine_args *args, double *power)
     return DIS_OK;
 }
 
-/* The power without known labels; then what these choose. */
+/* The power without gold labels, then the choice of the gold labels. */
 static dis_status choose(calibrated_work *w)
 {
     const dis__combine_args *a = w->args;
@@ -214,7 +214,7 @@ static dis_status choose(calibrated_work *w)
     return DIS_OK;
 }
 
-/* The views that have weight. */
+/* The views with positive weight. */
 static dis__combine_args weighted_views(const dis__combine_args *args, const double **p, double *weight)
 {
     const double *from = args->choice->n_gold > 0 ? args->choice->weight : args->weight;

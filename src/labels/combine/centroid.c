@@ -3,18 +3,18 @@
  *
  * The derivative by q_k is log(2 q_k) / 2 - sum_m w_m log(p_mk + q_k) / 2, so at the minimum over the simplex
  *
- *     phi_k(q_k) = sum_m w_m log(1 + p_mk / q_k) = mu    for every class k that some view supports,
+ *     phi_k(q_k) = sum_m w_m log(1 + p_mk / q_k) = mu    for every class k with positive probability in a view,
  *
- * with one mu for all. CCCP, q <- normalise(prod_m ((p_m + q) / 2)^w_m), goes there in about 100 steps; Newton's method
- * on the same equations takes four or five (centroid_kernel.c). The problem is convex, so both arrive at the one
- * minimum. A class that no view supports keeps probability 0, and views that are all equal are returned as they are.
+ * with one mu for all. CCCP, q <- normalise(prod_m ((p_m + q) / 2)^w_m), converges in about 100 steps; Newton's method
+ * on the same equations takes four or five (centroid_kernel.c). The problem is convex, so both converge to the unique
+ * minimum. A class that no view supports keeps probability 0, and equal views are returned unchanged.
  *
- * Where Newton's steps do not settle (views that differ by hundreds of orders of magnitude), the way below always
- * arrives: phi_k is convex and decreasing in u = log q_k, so Newton's method for phi_k(u) = mu from the left of the
- * root goes up to it without ever passing it; and q_k(mu) is convex and decreasing in mu, so the same holds for sum_k
- * q_k(mu) = 1.
+ * If Newton's method does not converge (views that differ by hundreds of orders of magnitude), the slower fallback in
+ * this file always does: phi_k is convex and decreasing in u = log q_k, so Newton's method for phi_k(u) = mu from the
+ * left of the root increases monotonically to it; and q_k(mu) is convex and decreasing in mu, so the same holds for
+ * sum_k q_k(mu) = 1.
  *
- * Cost: about 5 * M * K multiplications and 5 * K logarithms per item; 8 items side by side. */
+ * Cost: about 5 * M * K multiplications and 5 * K logarithms per item; 8 items in parallel. */
 #include "labels/combine/centroid.h"
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const dis_option options[] = {
 
 enum { CERTAIN_STEPS = 200 };
 
-/* phi at u for one class; log_p: (n_views). *slope gets -dphi/du. */
+/* phi at u for one class; log_p: (n_views). *slope receives -dphi/du. */
 static double phi_at(const dis__centroid_problem *c, const double *log_p, double u, double *slope)
 {
     double phi = 0, s = 0;
@@ -46,7 +46,7 @@ static double phi_at(const dis__centroid_problem *c, const double *log_p, double
     return phi;
 }
 
-/* u with phi(u) = mu; *slope gets -dphi/du there. */
+/* u with phi(u) = mu; *slope receives -dphi/du there. */
 static double solve_class(const dis__centroid_problem *c, const double *log_p, double mu, double *slope)
 {
     /* log(1 + x) > log(x) gives a u to the left of the root. */
@@ -88,7 +88,7 @@ int dis__centroid_compute_robust(const dis__centroid_problem *c, size_t i, doubl
         total = 0;
         for (size_t k = 0; k < n_classes; k++) {
             if (!(q[k] > 0)) continue;
-            /* a class that vanished keeps the smallest number, so that it is not taken for one without support */
+            /* a class that underflows keeps the smallest double, so that it still counts as supported */
             const double x = exp(solve_class(c, scratch + k * n_views, mu, &slope));
             q[k] = x > 0 ? x : 0x1p-1074;
             total += q[k];

@@ -1,10 +1,10 @@
-/* Newton's method for the Jensen-Shannon centroid, DIS_LANES items side by side.
+/* Newton's method for the Jensen-Shannon centroid, DIS_LANES items in parallel.
  *
  * With r_mk = p_mk / q_k the conditions for the minimum (centroid.c) are that
  *
  *     phi_k = sum_m w_m log(1 + r_mk)
  *
- * has one value mu for all classes that some view supports, and sum q = 1. A Newton step in u = log q: with
+ * has one value mu for all classes with positive probability in a view, and sum q = 1. A Newton step in u = log q: with
  * s_k = -dphi_k/du_k = sum_m w_m r_mk / (1 + r_mk),
  *
  *     mu = (sum_k q_k phi_k / s_k - (1 - sum q)) / sum_k q_k / s_k,    du_k = (phi_k - mu) / s_k,
@@ -13,7 +13,8 @@
  * in the error, need no exponential and keep q positive. phi takes one logarithm of a product of four factors when
  * weights are equal, s_k one division for four views.
  *
- * Each item is frozen once its largest |du| is below `converged_step`, so no item's result depends on its neighbours. */
+ * Each item is frozen once its largest |du| is below `converged_step`, so no item's result depends on the other
+ * lanes. */
 #include "labels/combine/centroid.h"
 #include "core/numbers/vector_math.h"
 #include <math.h>
@@ -68,8 +69,8 @@ static inline void weighted_class(const vec *p, const double *weight, size_t n_v
     *s = slope;
 }
 
-/* Rows at `at` of all views, item of lane l at at[l], into p: (n_classes, n_views), their mean into q: (n_classes).
- * Lanes whose views are all the same come back set. */
+/* Gathers the rows at `at` of all views (the item of lane l is at[l]) into p: (n_classes, n_views), and their mean into
+ * q: (n_classes). Returns the lanes whose views are all equal. */
 static mask load(const dis__centroid_problem *c, const size_t *at, vec *p, vec *q)
 {
     mask same = (mask){0} - 1;
@@ -87,7 +88,7 @@ static mask load(const dis__centroid_problem *c, const size_t *at, vec *p, vec *
     return same;
 }
 
-/* One step for lanes of `active`. Returns the lanes that may go on as far as their size is concerned; *change gets the
+/* One step for the lanes of `active`. Returns the lanes that have not converged in step size; *change receives the
  * largest |du| of each. */
 static mask step(const dis__centroid_problem *c, const vec *p, mask active, vec *q, vec *phi, vec *s, vec *change)
 {
@@ -95,7 +96,7 @@ static mask step(const dis__centroid_problem *c, const vec *p, mask active, vec 
     mask fine = (mask){0} - 1;
     vec total = {0}, spread = {0}, pull = {0};
     for (size_t k = 0; k < n_classes; k++) {
-        const mask held = q[k] > dis__vset(0); /* no view supports the class: it stays 0 and has no part in this */
+        const mask held = q[k] > dis__vset(0); /* no view supports the class: it stays 0 and is skipped */
         const vec inverse = dis__vselect(held, 1 / q[k], dis__vset(0));
         if (c->equal)
             equal_class(p + k * n_views, n_views, c->weight[0], inverse, &phi[k], &s[k], &fine);
@@ -149,7 +150,7 @@ int DIS_KERNEL(dis__centroid_compute)(const dis__centroid_problem *c, size_t fir
         vec total = {0};
         for (size_t k = 0; k < n_classes; k++) total += q[k];
         for (size_t k = 0; k < n_classes; k++) q[k] = dis__vselect(same, p[k * c->n_views], q[k] / total);
-        /* All lanes are read by now: `out` may be a view. */
+        /* All lanes have been read: `out` may be a view. */
         for (size_t lane = 0; lane < many; lane++)
             if (!stuck[lane])
                 for (size_t k = 0; k < n_classes; k++) out[at[lane] + k] = q[k][lane];

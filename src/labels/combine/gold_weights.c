@@ -1,11 +1,11 @@
-/* Known labels choose how `calibrated` combines views: which views count, how flat they become, and which classes they
- * favour. gold_weights.h.
+/* Gold labels choose how `calibrated` combines views: the weights of the views, the temperature, and class weights. See
+ * gold_weights.h.
  *
- * The views must be fitted without the known labels, so that a known label is a test of them. Let q_h be the prediction
- * under hypothesis h: one of the views, or the mean of all by the weights that apply without known labels (the base),
+ * The views must be fitted without the gold labels, so that a gold label tests them. Let q_h be the prediction
+ * under hypothesis h: one of the views, or the mean of all by the weights that apply without gold labels (the base),
  * tempered with one of the powers 0, .1, ... 1 and mixed with the smoothed vote shares. Then
  *
- *     P(h | known labels)  is proportional to  prior(h) prod_i q_h(label of i),
+ *     P(h | gold labels)  is proportional to  prior(h) prod_i q_h(label of i),
  *     prior(h) = (2/3 for the base, 1/3 shared by the views) * normal(power; the estimated power, .15).
  *
  * The weight of a view is the posterior probability of the view, including its part of the base, and the power is the
@@ -18,8 +18,9 @@
  * the gradient and h_k = sum_i q(1 - q); twice the diagonal bounds the curvature, since a row of the Hessian outside of
  * the diagonal sums to -h_k.
  *
- * The expected gain is measured on the known labels themselves, each predicted by the choice of the others: its factor
- * is divided out of the posterior, and b is corrected by one such step. docs/concepts/default-labels.md has the figures.
+ * The expected gain is estimated on the gold labels, each predicted from the choice of the others: its factor is
+ * divided out of the posterior, and b is corrected by one such step. docs/concepts/default-labels.md has the
+ * measurements.
  *
  * Cost: per known label two passes over (views x powers x classes), and one over the classes per step of b. Sums are
  * over items in fixed blocks, so threads and ranks do not change them. */
@@ -42,9 +43,9 @@ typedef struct {
     const dis__combine_args *args;
     size_t n_powers, n_hypotheses; /* hypothesis (1 + m) * n_powers + a: view m, power a; the base comes first */
     double power[POWERS];
-    double *log_prior, *score; /* (n_hypotheses): score: log posterior, not scaled */
+    double *log_prior, *score; /* (n_hypotheses): score: unnormalised log posterior */
     double *q;                 /* (n_known here, K): predictions of the choice */
-    size_t *item;              /* (n_known here): which items */
+    size_t *item;              /* (n_known here): their items */
     size_t n_known;
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
@@ -53,9 +54,9 @@ typedef struct {
     dis__special_functions special;
 } gold_work;
 
-/* Parts of a thread's scratch. */
+/* Parts of a thread's scratch memory. */
 typedef struct {
-    double *log_p;      /* (n_views, K): below the largest of the view */
+    double *log_p;      /* (n_views, K): log p minus its maximum */
     double *tempered;   /* (n_views, K) */
     double *shares, *q; /* (K) */
     double *score;      /* (n_hypotheses) */
@@ -130,7 +131,7 @@ static void predict_item(const gold_work *w, size_t i, const double *weight, dou
     }
 }
 
-/* Weights and power under log posteriors score - less (less NULL: 0). */
+/* Weights and power for log posteriors score - less (less NULL: 0). */
 static double summarize(const gold_work *w, const double *less, double *weight)
 {
     double max = -INFINITY, total = 0, power = 0, weight_sum = 0;
@@ -165,7 +166,7 @@ static void score_job(void *arg, size_t first, size_t last, double *sums, int th
     }
 }
 
-/* Where the known items from `first` on begin in w->item. */
+/* Offsets in w->item of the gold items from `first` on. */
 static size_t known_from(const gold_work *w, size_t first)
 {
     size_t low = 0, high = w->n_known;
@@ -192,7 +193,7 @@ static void predict_job(void *arg, size_t first, size_t last, double *sums, int 
     }
 }
 
-/* q exp(b), scaled, into out. */
+/* q exp(b), normalised, into out. */
 static void favour(const double *q, const double *factor, size_t K, double *out)
 {
     double sum = 0;
@@ -200,7 +201,7 @@ static void favour(const double *q, const double *factor, size_t K, double *out)
     for (size_t k = 0; k < K; k++) out[k] /= sum;
 }
 
-/* Gradient and curvature of the known items: sums (2 K). */
+/* Gradient and curvature of the gold items: sums (2 K). */
 static void class_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     const gold_work *w = arg;
@@ -216,7 +217,7 @@ static void class_job(void *arg, size_t first, size_t last, double *sums, int th
     }
 }
 
-/* Losses of the labels of known items, each predicted by the choice of the others: sums[0]; by the base: sums[1]. */
+/* Losses of the gold labels, each predicted from the choice of the others: sums[0]; by the base: sums[1]. */
 static void loss_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     const gold_work *w = arg;
@@ -230,7 +231,7 @@ static void loss_job(void *arg, size_t first, size_t last, double *sums, int thr
         predict_item(w, i, w->args->weight, w->problem->power, &r);
         sums[1] -= log(fmax(r.q[label], FLOOR));
         const double power = summarize(w, r.score, weight);
-        favour(w->q + x * K, w->choice->class_weight, K, r.shares); /* the shares are read again below */
+        favour(w->q + x * K, w->choice->class_weight, K, r.shares); /* the shares are used again below */
         for (size_t k = 0; k < K; k++)
             r.score[k] =
                 w->b[k] - ((k == label) - r.shares[k]) /
@@ -282,7 +283,7 @@ static dis_status choose_weights(gold_work *w)
 static dis_status choose_classes(gold_work *w)
 {
     const size_t K = w->args->n_classes;
-    double none, *sums = w->log_prior; /* no longer needed, and long enough */
+    double none, *sums = w->log_prior; /* free at this point, and long enough */
     DIS_TRY(run_pass(w, 1, predict_job, &none));
     for (int step = 0; step < MAX_STEPS; step++) {
         double largest = 0;

@@ -1,7 +1,7 @@
 /* Temperature scaling of the views, then their Jensen-Shannon centroid (Wright & Augenstein 2022 eq. 8).
  *
- * Tempered views are made a block of items at a time and go straight into the centroid, so no second copy of the views
- * is held.
+ * Tempered views are computed for a block of items at a time and passed to the centroid, so no second copy of the views
+ * is stored.
  *
  * Cost: that of temperature_search.c and of centroid.c. */
 #include "labels/combine/centroid.h"
@@ -23,7 +23,7 @@ static const dis_option options[] = {
     DIS_OPTION_CENTROID_STEPS(hybrid_options),
 };
 
-enum { BLOCK = 64 }; /* items whose tempered views are held at a time */
+enum { BLOCK = 64 }; /* items per block of tempered views */
 
 typedef struct {
     const dis__combine_args *args;

@@ -1,16 +1,17 @@
 /* Overdispersion of the votes, estimated from the votes alone.
  *
- * Models of annotators treat the votes on an item as independent given its class. Real items differ: some mislead
- * everyone. Give each item an effect d on the log-odds of a correct vote:
+ * Models of annotators treat the votes on an item as independent given its class. Real items differ: some are
+ * misleading for all annotators. Give each item an effect d on the log-odds of a correct vote:
  *
  *     P(vote v | annotator w, class t, d) = c[v][t] exp(d [v = t]) / (1 - c[t][t] + c[t][t] exp(d)),    d ~ N(0, s^2)
  *
  * with c the confusion matrix of w, estimated from the first view as the method `crowd` does. d is integrated out by
  * Gauss-Hermite quadrature with three nodes (0 and +-sqrt(3) s, weights 2/3 and 1/6), the class by summing. The result
- * is the posterior mean of s over a grid, with a normal prior centred at PRIOR_MEAN, so that a crowd too small to
- * tell gets the usual value.
+ * is the posterior mean of s over a grid, with a normal prior centred at PRIOR_MEAN, so that a small crowd gets the
+ * typical value.
  *
- * s is 0 on crowds with independent errors and .3 to 1.3 on most real ones; docs/concepts/default-labels.md has the figures.
+ * s is 0 on crowds with independent errors and .3 to 1.3 on most real ones; docs/concepts/default-labels.md has the
+ * measurements.
  *
  * Cost: one update of the matrices, then one pass over the votes with 11 K additions per vote and 11 K exponentials per
  * item; memory for 10 K values per annotator. */
@@ -29,8 +30,9 @@ static const double spreads[DIS_OVERDISPERSION_SPREADS] = {.3, .6, .9, 1.3, 1.8}
 
 typedef struct {
     const dis__crowd_model *m;
-    double shift
-        [DIS_OVERDISPERSION_SHIFTS]; /* effects at the nodes: below and above the centre for each standard deviation */
+    double
+        shift[DIS_OVERDISPERSION_SHIFTS]; /* effects at the nodes: one below and one above the centre for each standard
+                                      * deviation */
     double *slip;    /* (n_workers, DIS_OVERDISPERSION_SHIFTS, K): log(1 - c[t][t] + c[t][t] exp(shift)) */
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch, n_jobs;
@@ -54,7 +56,7 @@ static dis_status slip_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* Log-probabilities of one item, (1 + DIS_OVERDISPERSION_SHIFTS, K) with the centre first, less their largest. */
+/* Log-probabilities of one item, (1 + DIS_OVERDISPERSION_SHIFTS, K) with the centre first, minus their maximum. */
 static void put_together(const spread_work *s, size_t i, const double *sums, const double *norm, double *counts,
                          double *out)
 {

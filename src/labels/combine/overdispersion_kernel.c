@@ -1,4 +1,4 @@
-/* The votes of items added up for overdispersion.c. Additions only, in the order of the votes, so every instruction
+/* Sums over the votes of items, for overdispersion.c. Additions only, in the order of the votes, so every instruction
  * set gives the same bits. */
 #include "labels/combine/overdispersion.h"
 #include "labels/method.h"

@@ -1,6 +1,6 @@
-/* Temperature scaling of the views, then their weighted mean (Wright & Augenstein 2022 eq. 5-7): views that are surer
- * than the others agree with are flattened before they are averaged. temperature_search.c says how the temperatures are chosen;
- * `fixed=1.5` is where the released code stops.
+/* Temperature scaling of the views, then their weighted mean (Wright & Augenstein 2022 eq. 5-7): overconfident views
+ * are flattened before they are averaged. temperature_search.c chooses the temperatures; `fixed=1.5` is the value at
+ * which the released code stops.
  *
  * Cost: that of temperature_search.c and one more pass. */
 #include "labels/combine/tempering.h"

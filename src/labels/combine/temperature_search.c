@@ -4,16 +4,16 @@
  *     f(T) = (sum_{a < b} w_a w_b mean_i JSD(a_i, b_i)) / (sum_{a < b} w_a w_b) + lambda * sum_m T_m^2,    T_m >=
  * bound,
  *
- * with log p floored at -15. Eq. 6 read literally leaves one T free and depends on the order of views; this is what its
- * released code computes. Without a bound the minimum is at T -> 0, all views one-hot, which is the opposite of what
- * is meant.
+ * with log p floored at -15. Eq. 6 taken literally leaves one T undetermined and depends on the order of views; this is
+ * what the released code computes. Without a bound the minimum is at T -> 0, all views one-hot, the opposite of the
+ * intention.
  *
- * The search is BFGS with bounds: coordinates that sit on a bound and would leave the box are held, the inverse Hessian
- * works on the others, and a step that is cut back to the box must still lower f enough (Armijo; Bertsekas 1982). It
- * stops when no projected derivative is above 1e-10. It is made from three starts, since f is not convex.
+ * The search is BFGS with bounds: coordinates on a bound that would leave the box are fixed, the inverse Hessian
+ * applies to the others, and a step projected to the box must still decrease f enough (Armijo; Bertsekas 1982). It
+ * stops when no projected derivative is above 1e-10. It runs from three starts, since f is not convex.
  *
- * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms per item; some 10 evaluations a
- * start. On ranks each has its items, and 1 + n_views sums go from one to the next per evaluation.
+ * Cost: a pass over the items per evaluation, n_views^2 / 2 * n_classes logarithms per item; some 10 evaluations per
+ * start. Each rank has its items, and 1 + n_views sums are sent from rank to rank per evaluation.
  */
 #include "labels/combine/tempering.h"
 #include "labels/passes/item_passes.h"
@@ -28,7 +28,7 @@ enum { MAX_STEPS = 200, MAX_HALVINGS = 40 };
 typedef struct {
     const dis__combine_args *args;
     double lambda;
-    const double *temperature; /* (n_views), at which a pass evaluates */
+    const double *temperature; /* (n_views): temperatures of the current evaluation */
     size_t n_scratch;
     double *scratch;     /* (threads, n_scratch) */
     dis__item_sums pass; /* of f and its derivatives */
@@ -63,7 +63,7 @@ typedef struct {
     size_t n;
     double low, high;
     double x[DIS_MAX_VIEWS], gradient[DIS_MAX_VIEWS], value;
-    double inverse[DIS_MAX_VIEWS][DIS_MAX_VIEWS]; /* of the Hessian, as far as it is known */
+    double inverse[DIS_MAX_VIEWS][DIS_MAX_VIEWS]; /* approximation of the Hessian */
 } search;
 
 static bool is_held(const search *s, size_t i)
@@ -77,7 +77,7 @@ static void forget(search *s, double scale)
     for (size_t i = 0; i < s->n; i++) s->inverse[i][i] = scale;
 }
 
-/* Where to go from s->x; false when all free derivatives are flat. */
+/* Search direction from s->x; false if all free derivatives are flat. */
 static bool direction(search *s, double *d)
 {
     double largest = 0, downhill = 0;
@@ -94,7 +94,7 @@ static bool direction(search *s, double *d)
             downhill += d[i] * s->gradient[i];
         }
         if (downhill < 0) break;
-        forget(s, .1 / largest); /* a first step of a tenth */
+        forget(s, .1 / largest); /* first step: a tenth */
     }
     return downhill < 0;
 }
@@ -119,7 +119,7 @@ static void learn(search *s, const double *step, const double *change)
                 (1 + vy / curvature) * step[i] * step[j] / curvature - (v[i] * step[j] + step[i] * v[j]) / curvature;
 }
 
-/* One step of the search; *moved is false when there is nothing left to gain. */
+/* One step of the search; *moved is false at a minimum. */
 static dis_status advance(score_work *w, search *s, bool *moved)
 {
     double d[DIS_MAX_VIEWS], x[DIS_MAX_VIEWS], gradient[DIS_MAX_VIEWS], step[DIS_MAX_VIEWS], value;
@@ -148,18 +148,18 @@ static dis_status advance(score_work *w, search *s, bool *moved)
     return DIS_OK;
 }
 
-/* From all temperatures at `start` down to a minimum. */
+/* Minimises from all temperatures equal to `start`. */
 static dis_status descend(score_work *w, search *s, double start, bool move, int *n_steps)
 {
     for (size_t m = 0; m < s->n; m++) s->x[m] = start;
-    forget(s, 0); /* an empty matrix gives no direction: the first one will be the steepest */
+    forget(s, 0); /* an empty matrix gives no direction: use the steepest descent first */
     DIS_TRY(score(w, s->x, &s->value, s->gradient));
     for (*n_steps = 0; move && *n_steps < MAX_STEPS; *n_steps += move) DIS_TRY(advance(w, s, &move));
     return DIS_OK;
 }
 
-/* f may have more than one minimum: the lowest one that is found from the start, from below and from above it. Another
- * start must win clearly, so that rounding does not decide between two ways to the same minimum. */
+/* f may have several minima: the lowest one found from the start, from below and from above it. Another start must be
+ * clearly better, so that rounding does not choose between two paths to the same minimum. */
 static dis_status choose(score_work *w, const dis__temperature_search_options *o)
 {
     const dis__combine_args *a = w->args;

@@ -1,10 +1,10 @@
 /* The weighted mean of tempered views, shared by temperature (one temperature per view) and calibrated (one per item).
  *
- * Cost: one pass; a logarithm and an exponential per number. */
+ * Cost: one pass; a logarithm and an exponential per value. */
 #include "labels/combine/tempering.h"
 #include <string.h>
 
-enum { BLOCK = 64 }; /* items whose tempered views are held at a time */
+enum { BLOCK = 64 }; /* items per block of tempered views */
 
 typedef struct {
     const dis__combine_args *args;

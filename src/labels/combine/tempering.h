@@ -36,16 +36,17 @@ typedef struct {
         .summary = "use this temperature for every label set, without a search"                                   \
     }
 
-/* Temperatures of all views into args->temperature, with on_bound, the objective and the steps taken. */
+/* Computes the temperatures of all views into args->temperature, with on_bound, the objective and the number of
+ * steps. */
 dis_status dis__temperature_search_run(const dis__combine_args *args, const dis__temperature_search_options *options);
 
 /* Pairs of views: adds sum_{a < b} w_a w_b JSD(a, b) at temperatures T, and its derivatives by T, of items first ..
- * end - 1 to sums (1 + n_views), item by item. scratch: dis__tempering_scratch numbers. (tempering_kernel.c) */
+ * end - 1 to sums (1 + n_views), item by item. scratch: dis__tempering_scratch doubles. (tempering_kernel.c) */
 DIS_KERNEL_DECLARE(void, dis__temperatures_evaluate,
                    (const dis__combine_args *args, const double *temperature, size_t first, size_t end, double *scratch,
                     double *sums));
-/* softmax(log p / T) of n rows at p, to out, which may be p. Row i has temperature[i * step]; log p counts as at least
- * `floor` (-INFINITY: what is impossible stays so). */
+/* softmax(log p / T) of n rows at p, to out, which may be p. Row i has temperature[i * step]; log p is at least `floor`
+ * (-INFINITY: probabilities of 0 stay 0). */
 DIS_KERNEL_DECLARE(void, dis__tempered_rows_compute,
                    (const double *p, const double *temperature, size_t step, double floor, size_t n_classes, size_t n,
                     double *scratch, double *out));

@@ -1,11 +1,11 @@
-/* The inner loops of tempering, DIS_LANES items side by side.
+/* The inner loops of tempering, DIS_LANES items in parallel.
  *
  * With l = max(log p, -15), a = softmax(l / T), m = (a + b) / 2:
  *
  *     JSD(a, b) = sum_k a_k (log a_k - log m_k) / 2 + b_k (log b_k - log m_k) / 2
  *     dJSD / dT_a = sum_k (log a_k - log m_k) / 2 * da_k/dT_a,    da_k/dT = -a_k (l_k - sum_j a_j l_j) / T^2
  *
- * log a comes with the softmax for free, so a pair costs one logarithm per class. */
+ * log a is a by-product of the softmax, so a pair costs one logarithm per class. */
 #include "labels/combine/tempering.h"
 #include "core/numbers/vector_math.h"
 
@@ -56,7 +56,7 @@ static vec pair(const tempered *a, const tempered *b, size_t n_classes, vec *by_
     return .5 * jsd;
 }
 
-/* Item by item: sums do not depend on which items lie side by side. */
+/* Item by item: sums do not depend on which items share a vector. */
 static double add_lanes(double sum, vec x, size_t many)
 {
     for (size_t lane = 0; lane < many; lane++) sum += x[lane];

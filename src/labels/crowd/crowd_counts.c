@@ -1,10 +1,10 @@
-/* Soft counts of workers from posteriors of items: count[w][v][t] = sum of p(t | item) over the votes of w for v, added
- * in the order of items.
+/* Expected counts of workers from posteriors of items: count[w][v][t] = sum of p(t
+ * item) over the votes of w for v, added in the order of items.
  *
- * Votes lie item by item. They are taken a piece at a time, and twice: first each block of a piece is sorted by groups
- * of workers, block by block on all threads; then each group adds up what the blocks have for it, in their order. So a
- * thread needs the counts of one group and the posteriors of one piece, which are in its cache, no vote is looked at
- * from far away, and sums have the order of items for any number of threads.
+ * Votes are stored item by item. They are processed in pieces, in two steps: first each block of a piece is sorted by
+ * groups of workers, blocks in parallel; then each group adds up its votes of all blocks, in their order. So a thread
+ * uses the counts of one group and the posteriors of one piece, which fit into its cache, memory accesses are local,
+ * and sums have the order of items for any number of threads.
  *
  * Cost: O(votes K), 12 bytes written and read per vote, within a cache. */
 #include "labels/crowd/crowd_model.h"
@@ -25,7 +25,7 @@ typedef struct {
     unsigned shift;                    /* worker w is in group w >> shift */
     uint64_t first, last;              /* votes of the piece */
     sorted_vote *vote;                 /* (last - first) */
-    uint32_t (*begin)[MAX_GROUPS + 1]; /* (blocks) where the votes of each group begin within the block */
+    uint32_t (*begin)[MAX_GROUPS + 1]; /* (blocks) offsets of each group's votes within the block */
 } counting;
 
 static uint64_t block_first(const counting *c, size_t b)
@@ -39,7 +39,7 @@ static size_t n_blocks(const counting *c)
     return (size_t)((c->last - c->first + BLOCK - 1) / BLOCK);
 }
 
-/* The item that vote v is on. */
+/* The item of vote v. */
 static size_t item_of_vote(const dis_votes_view *votes, uint64_t v)
 {
     size_t low = 0, high = votes->n_items; /* start[low] <= v < start[high] */
@@ -108,14 +108,14 @@ static dis_status add_job(void *arg, size_t g, int thread)
     return DIS_OK;
 }
 
-/* Neighbours are in one group: their counts are, too, within a small cache. */
+/* Consecutive workers form a group, so that its counts fit into a small cache. */
 static void cut_groups(size_t n_workers, counting *c)
 {
     for (c->shift = 0; (n_workers - 1) >> c->shift >= MAX_GROUPS;) c->shift++;
     c->n_groups = ((n_workers - 1) >> c->shift) + 1;
 }
 
-/* Blocks of a piece: with a limit of memory, no more than a part of it. */
+/* Blocks of a piece: with a memory limit, at most a part of it. */
 static size_t blocks_of_piece(const dis_context *ctx)
 {
     enum { PART = 32 };

@@ -1,5 +1,5 @@
-/* The votes of items added up under the crowd model: log-probabilities of the labels, and the logarithms that they are
- * to be divided by at each level. Only additions, in the order of the votes: every instruction set gives the same bits.
+/* Sums over the votes of items under the crowd model: log-probabilities of the labels, and the logarithms of their
+ * normalisers at each level. Only additions, in the order of the votes, so every instruction set gives the same bits.
  *
  * Sums of an item stay in registers: add() is expanded for each small number of classes. */
 #include "labels/crowd/crowd_model.h"
@@ -13,7 +13,7 @@ void DIS_KERNEL(dis__crowd_add_votes)(const dis__crowd_model *m, size_t first, s
 
 enum { IN_REGISTERS = 8 };
 
-/* K a constant, at most IN_REGISTERS. */
+/* K is a constant, at most IN_REGISTERS. */
 INLINE void add(const dis__crowd_model *m, size_t first, size_t n, size_t K, double *sums, double *norm)
 {
     const dis_votes_view *v = &m->votes;

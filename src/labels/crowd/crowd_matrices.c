@@ -1,7 +1,8 @@
-/* The workers' half of a round of crowd_model.c: votes by worker, soft counts of each worker's answers, and from these
- * the matrices. With n[v][t] the sum of p(t | item) over the worker's votes for v:
+/* The workers' half of a round of crowd_model.c: votes by worker, expected counts of each worker's answers, and the
+ * matrices estimated from these. With n[v][t] the sum of p(t | item) over the worker's votes for v:
  *
- *     skill           = (right + 4 usual) / (votes + 4), usual: what the crowd's matrix gives on the same truths
+ *     skill           = (right + 4 usual) / (votes + 4), usual: expected under the crowd's matrix for the same true
+ *                     classes
  *     base            = the crowd's matrix with the odds on its diagonal moved by logit(skill) - logit(usual)
  *     confusion[v][t] = (n[v][t] + STRENGTH base[v][t]) / (n[t] + STRENGTH)
  *
@@ -14,9 +15,9 @@
 #include <string.h>
 
 #define STRENGTH    10.0
-#define DIAGONAL    4.0 /* votes for the truth in each column of the crowd's matrix, and 2 spread over all labels */
+#define DIAGONAL    4.0 /* pseudo-votes in each column of the crowd's matrix, and 2 spread over all labels */
 #define SKILL_DOUBT 4.0
-#define WARM_DOUBT  .01 /* share of every answer in a matrix to start from: zeros would stay zeros */
+#define WARM_DOUBT  .01 /* share of every answer in an initial matrix: zeros would stay zeros */
 enum { MAX_JOBS = 64, GRAIN = 4096 };
 
 static double logit(double x)
@@ -38,11 +39,11 @@ void dis__crowd_matrix_normalize(const double *counts, size_t K, double *out)
 
 /* ---- votes by worker ---- */
 
-/* Jobs are ranges of items; each counts its votes by worker, and then knows where they go. */
+/* Jobs are ranges of items; each counts its votes by worker, which determines their destinations. */
 typedef struct {
     dis__crowd_model *m;
     size_t n_jobs;
-    uint64_t *place; /* (n_jobs, n_workers) votes of a worker in a job, then where the next one goes */
+    uint64_t *place; /* (n_jobs, n_workers) votes of a worker in a job, then the offset of the next one */
 } indexing;
 
 static dis_status tally_job(void *arg, size_t j, int thread)
@@ -106,13 +107,13 @@ typedef struct {
     double *sums;    /* (n_jobs, K K) */
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
-    size_t tile;        /* items whose posteriors are used at a time */
-    uint64_t *next;     /* (n_workers) where votes on the next tile begin */
-    size_t first, last; /* workers whose votes are counted on ranks at a time */
-    bool goes_on;       /* with the counts of the rank before */
+    size_t tile;        /* items whose posteriors are used together */
+    uint64_t *next;     /* (n_workers) start of the votes on the next tile */
+    size_t first, last; /* workers per piece on ranks */
+    bool goes_on;       /* starting from the counts of the previous rank */
 } pass;
 
-/* The first vote from `at` on, of a worker whose votes end at `end`, on item `item` or a later one. */
+/* A worker's first vote from `at` on (the votes end at `end`) on item `item` or a later one. */
 static uint64_t first_on(const dis__crowd_model *m, uint64_t at, uint64_t end, size_t item)
 {
     if (item >= m->votes.n_items) return end;
@@ -126,7 +127,7 @@ static uint64_t first_on(const dis__crowd_model *m, uint64_t at, uint64_t end, s
     return at;
 }
 
-/* Posteriors of items all over the table: they are asked for some votes ahead, so that memory has time to answer. */
+/* Posteriors of items at random positions of the table: prefetched some votes ahead. */
 static void count_votes(const dis__crowd_model *m, uint64_t first, uint64_t end, double *count)
 {
     enum { AHEAD = 16 };
@@ -139,8 +140,8 @@ static void count_votes(const dis__crowd_model *m, uint64_t first, uint64_t end,
     }
 }
 
-/* Soft counts of workers [first, last), into log_confusion. Votes of a worker are in the order of items: tile by tile
- * they are added up in the same order, and only a tile of the posteriors is in use. */
+/* Expected counts of workers [first, last), into log_confusion. A worker's votes are in the order of items, so adding
+ * them tile by tile keeps that order, and only one tile of the posteriors is in use. */
 static void count_workers(const pass *c, size_t first, size_t last)
 {
     const dis__crowd_model *m = c->m;
@@ -165,7 +166,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* The sum of the soft counts of a range of workers. */
+/* The sum of the expected counts of a range of workers. */
 static dis_status total_job(void *arg, size_t j, int thread)
 {
     (void)thread;
@@ -181,7 +182,7 @@ static dis_status total_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* Where posteriors take more than a share of the memory, tiles of that size. */
+/* If posteriors take more than a share of the memory, tiles of that size. */
 static dis_status cut_tiles(const dis__crowd_model *m, pass *c)
 {
     enum { SHARE = 16 };
@@ -202,8 +203,8 @@ static dis_status count_rank_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* Soft counts over all ranks, in the order of items: each owner goes on where the one before ended, with some workers
- * at a time, so that all are at work. */
+/* Expected counts over all ranks, in the order of items: each owner continues the sums of the previous one, a few
+ * workers at a time, so that all ranks are busy. */
 static dis_status count_over_ranks(const pass *whole)
 {
     enum { PIECES = 8 }; /* for each owner */
@@ -227,8 +228,8 @@ static dis_status count_over_ranks(const pass *whole)
     return dis__comm_broadcast(comm, m->log_confusion, W * row, last);
 }
 
-/* Whether votes are counted item by item, without a list of votes by worker. With many threads these would hand votes
- * to each other all the time: a list is quicker, if there is memory for it. */
+/* Whether votes are counted item by item, without a list of votes by worker. With many threads, cache lines would move
+ * between cores all the time, and a list is faster if there is memory for it. */
 static bool goes_by_item(const dis__crowd_model *m)
 {
     enum { FEW_THREADS = 4 };
@@ -236,7 +237,7 @@ static bool goes_by_item(const dis__crowd_model *m)
     return !m->worker_start && dis__spill_needed(dis__saturating_size(m->votes.n_votes, sizeof *m->item_of, 0));
 }
 
-/* Soft counts of all workers, where they are known. */
+/* Expected counts of all workers, if the workers are known. */
 static dis_status count(pass *c)
 {
     dis__crowd_model *m = c->m;
@@ -274,7 +275,7 @@ static void move_diagonal(const double *crowd, size_t K, double shift, double *o
     }
 }
 
-/* Soft counts of one worker to log-probabilities. base: (K, K), column: (K). */
+/* Expected counts of one worker to log-probabilities. base: (K, K), column: (K). */
 static void update_worker(const dis__crowd_model *m, size_t w, double *base, double *column)
 {
     const size_t K = m->n_classes;
@@ -329,7 +330,7 @@ static dis_status update_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* The crowd's matrix at each level from the sum of all soft counts. */
+/* The crowd's matrix at each level from the sum of all expected counts. */
 static void update_crowd(dis__crowd_model *m, const double *total)
 {
     const size_t K = m->n_classes;

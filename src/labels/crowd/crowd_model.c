@@ -1,21 +1,21 @@
 /* Fits the model of crowd_model.h to votes by a few rounds of EM from the first labels of a label method:
  *
  *     worker   n[v][t] = sum of p(t | item) over the worker's votes for v
- *              skill   = (right + 4 usual) / (votes + 4), usual: what the crowd's matrix gives on the same truths
+ *              skill   = (right + 4 usual) / (votes + 4), usual: expected under the crowd's matrix
  *              base    = the crowd's matrix with the odds on its diagonal moved by logit(skill) - logit(usual)
  *              confusion[v][t] = (n[v][t] + STRENGTH base[v][t]) / (n[t] + STRENGTH)
  *              (crowd_matrices.c)
  *     item     p(t, e) ~ prior[t] level[e] prod over votes of P(v | w, t, e)
- *     crowd    level[e], prior[t]: means of p, with the doubt of 100 and of 5 items added
+ *     crowd    level[e], prior[t]: means of p, with pseudo-counts of 100 and of 5 items
  *
- * So a worker with three votes is the crowd, one with thirty has a skill, one with hundreds a matrix of their own. The
- * numbers (10 votes per column, 5 rounds) are those that did well over simulated and real crowds; little depends on
- * them.
+ * So a worker with three votes behaves like the crowd, one with thirty has an own skill, one with hundreds an own
+ * matrix. The constants (10 votes per column, 5 rounds) worked well on simulated and real crowds; results are not
+ * sensitive to them.
  *
- * Ranks: whatever is added up goes on where the rank before ended, so sums are those of one process: soft counts of
- * workers, and the sums of a job whose items two ranks share.
+ * Ranks: each rank continues the sums of the previous one, so they equal those of one process. This concerns the
+ * expected counts of workers, and the sums of a job whose items two ranks share.
  *
- * Cost: O(votes K) per round, O(n_workers K^2) numbers of memory and exponentials. */
+ * Cost: O(votes K) per round, O(n_workers K^2) doubles and exponentials. */
 #include "labels/crowd/crowd_model.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"
@@ -40,7 +40,8 @@ size_t dis__crowd_model_memory(const dis_votes_view *votes)
     return dis__saturating_size(tables, sizeof(double), 0);
 }
 
-/* What the joint posterior of item i says of its class, and of the sums over items: levels, classes. */
+/* Contribution of the joint posterior of item i to its class probabilities and to the sums over items: levels,
+ * classes. */
 static void sum_item(const dis__crowd_model *m, size_t i, const double *joint, double *level, double *class_sum)
 {
     const size_t K = m->n_classes;
@@ -51,7 +52,7 @@ static void sum_item(const dis__crowd_model *m, size_t i, const double *joint, d
             p[t] += joint[e * K + t];
             level[e] += joint[e * K + t];
         }
-    if (m->gold && m->gold[i] >= 0) p[m->gold[i]] = 1; /* whatever rounding made of it */
+    if (m->gold && m->gold[i] >= 0) p[m->gold[i]] = 1; /* clip rounding errors */
     for (size_t t = 0; t < K; t++) class_sum[t] += p[t];
 }
 
@@ -89,7 +90,7 @@ static void update_priors(dis__crowd_model *m, const double *sums)
         m->log_prior[t] = log((sums[DIS_CROWD_LEVELS + t] + PRIOR_DOUBT / (double)K) / (n + PRIOR_DOUBT));
 }
 
-/* Sums over all items of all ranks (n_sums), in their order. */
+/* Sums over the items of all ranks (n_sums), in their order. */
 static dis_status sum_items(const dis__crowd_model *m,
                             void (*job)(void *arg, size_t first, size_t last, double *sums, int thread), void *arg,
                             size_t n_sums, const double *start, double *total)
@@ -206,14 +207,14 @@ void dis__crowd_model_destroy(dis__crowd_model *m)
 
 /* ---- what votes say of items ---- */
 
-/* What votes say of items under the crowd model, a block of items at a time: the votes of each are added up by a kernel
- * (crowd_kernel.c), then all exponentials of the block are taken at once.
+/* Posteriors of items under the crowd model, a block of items at a time: the votes of each item are summed by a kernel
+ * (crowd_kernel.c), then all exponentials of the block are computed at once.
  *
  * Cost: 4 K additions per vote, 3 K exponentials per item. */
 DIS_KERNEL_DECLARE(void, dis__crowd_add_votes,
                    (const dis__crowd_model *m, size_t first, size_t n, double *sums, double *norm));
 
-/* Counts: everybody is the same worker. */
+/* Counts: all votes belong to the same worker. */
 static void add_counts(const dis__crowd_model *m, size_t i, double *sums, double *norm)
 {
     const size_t K = m->n_classes;
@@ -236,7 +237,7 @@ static void add_votes(const dis__crowd_model *m, size_t first, size_t n, double 
         for (size_t b = 0; b < n; b++) add_counts(m, first + b, sums + b * K, norm + b * DIS_CROWD_LEVELS * K);
 }
 
-/* Sums of one item to the logarithms of its joint posterior, less the largest, which is returned. */
+/* Log-probabilities of one item's joint posterior, minus their maximum, which is returned. */
 static double put_together(const dis__crowd_model *m, size_t i, const double *sums, double *joint)
 {
     const size_t K = m->n_classes;

@@ -1,8 +1,8 @@
-/* EM passes on CUDA devices: sessions, memory, what goes there and back. A session (core/cuda/cuda_session.h) has the
+/* EM passes on CUDA devices: sessions, memory, copies. A session (core/cuda/cuda_session.h) has the
  * tables in pinned memory alongside its ring.
  *
  * Memory of the device: 8 bytes per vote; 8 (K + 1) per item (with groups 8 K more for each), 4 more with gold labels;
- * 24 per number of the tables. Votes are put in order where posteriors will be, which takes 12 bytes per vote. */
+ * 24 per element of the tables. Votes are sorted in the memory of the posteriors, which takes 12 bytes per vote. */
 #include "labels/cuda/cuda_em.h"
 #include "core/cuda/cuda_session.h"
 #include <stdio.h>
@@ -13,16 +13,16 @@ typedef struct {
     const dis__em_device *device;
     dis__em_shape shape;
     unsigned blocks;
-    bool ordered;         /* votes are there by worker too */
-    size_t scratch_bytes; /* that ordering them takes */
-    char *scratch;        /* where posteriors will be */
+    bool ordered;         /* votes are on the device, also by worker */
+    size_t scratch_bytes; /* scratch bytes for sorting them */
+    char *scratch;        /* memory of the posteriors */
     void *array[DIS_EM_N_SENDS];
     dis__cuda_em_pass pass;
-    double *rates; /* of the device; the prior is after them */
+    double *rates; /* device tables, followed by the prior */
     double *host_rates, *host_out;
-    uint64_t *counts, *host_counts; /* (2 n_classes + 2) of labels, there and here */
-    size_t table;                   /* numbers of a table */
-    size_t coming;                  /* bytes of posteriors that are on their way or there */
+    uint64_t *counts, *host_counts; /* (2 n_classes + 2) counts of labels, on the device and on the host */
+    size_t table;                   /* elements of a table */
+    size_t coming;                  /* bytes of posteriors that were copied or are being copied */
 } em_session;
 
 #define TRY(call, doing)                                                                           \
@@ -33,7 +33,7 @@ typedef struct {
 
 /* ---- memory ---- */
 
-/* Places in the device's memory; returns its bytes. */
+/* Lays out the device memory; returns the total number of bytes. */
 static size_t lay_out(em_session *s, char *memory)
 {
     const dis__em_shape *g = &s->shape;
@@ -149,7 +149,7 @@ static dis_status send(void *session, size_t what, size_t offset, size_t bytes)
     return dis__cuda_session_send(&s->base, (char *)s->array[what] + offset, bytes);
 }
 
-/* One piece more of the posteriors on its way. */
+/* Starts the copy of the next piece of posteriors. */
 static cudaError_t call_for(em_session *s, size_t all)
 {
     dis__cuda_ring *ring = &s->base.ring;
@@ -235,7 +235,7 @@ static dis_status count_labels(void *session, uint64_t *counts)
 
 void dis__cuda_add_em(dis__device_row *row)
 {
-    static dis__em_device devices[DIS_CUDA_GPUS]; /* written when rows are discovered, once */
+    static dis__em_device devices[DIS_CUDA_GPUS]; /* written once, when rows are discovered */
     dis__em_device *device = &devices[row->ordinal];
     *device = (dis__em_device){.row = row,
                                .max_states = DIS_CUDA_EM_STATES,

@@ -1,8 +1,8 @@
-/* What labels and votes say of each other, for the notes on a fit (labels/methods/fit_notes.c): items where a class has
- * most votes, where it is the label, all, and those where no one voted for the label. A thread an item; items with many
- * votes are a block's. Integers: the order of their sums does not matter.
+/* Compares labels with votes, for the warnings of a fit (labels/methods/fit_notes.c): counts items where a class has
+ * most votes, where it is the label, all items, and items whose label has no votes. One thread per item; items with
+ * many votes use a thread block. Integers, so the order of the sums does not matter.
  *
- * Cost: votes and labels once through the memory. */
+ * Cost: votes and labels are read once. */
 #include "labels/cuda/cuda_em.h"
 
 enum { K = DIS_CUDA_EM_COUNTED, SUMS = 2 * K + 2, THREADS = 256, LONG = 512 };
@@ -20,7 +20,7 @@ static __device__ __forceinline__ void add_votes(const dis__cuda_em_pass &g, uin
     }
 }
 
-/* Of one item: classes by votes and by label, the first on a tie. */
+/* Of one item: the class by votes and by label, the first on a tie. */
 static __device__ __forceinline__ void judge(const dis__cuda_em_pass &g, size_t item, const uint32_t (&n)[K],
                                              uint32_t (&sums)[SUMS])
 {
@@ -57,7 +57,7 @@ static __device__ __forceinline__ bool counts(const dis__cuda_em_pass &g, size_t
     return item < g.shape.n_items && !(g.gold && g.gold[item] >= 0);
 }
 
-/* The items of a block that have many votes, sequentially, by all its threads. */
+/* The long items of a block, sequentially, by all its threads. */
 static __device__ __forceinline__ void long_items(const dis__cuda_em_pass &g, size_t base, uint32_t (&sums)[SUMS])
 {
     __shared__ uint32_t votes[K];
@@ -81,7 +81,7 @@ static __device__ __forceinline__ void long_items(const dis__cuda_em_pass &g, si
 
 static __global__ void __launch_bounds__(THREADS) count_kernel(const __grid_constant__ dis__cuda_em_pass g, number *out)
 {
-    __shared__ uint32_t total[SUMS]; /* items have 32 bits */
+    __shared__ uint32_t total[SUMS]; /* item indices have 32 bits */
     const int n_classes = (int)g.shape.n_classes;
     uint32_t sums[SUMS] = {};
     if (threadIdx.x < SUMS) total[threadIdx.x] = 0;

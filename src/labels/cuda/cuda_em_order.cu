@@ -1,21 +1,21 @@
-/* Votes by (tile of items, worker, label), items ascending (cuda_em.h): a radix sort of CUB, which is stable, once
+/* Sorts votes by (tile of items, worker, label), items ascending (cuda_em.h): CUB's radix sort, which is stable, once
  * per fit.
  *
- * Cost: some 20 bits of 8 bytes per vote, in three turns at the speed of the memory; 12 bytes per vote of scratch
- * memory, where posteriors will be. */
+ * Cost: some 20 bits of 8 bytes per vote, in three passes at memory bandwidth; 12 bytes per vote of scratch memory,
+ * shared with the posteriors. */
 #include "labels/cuda/cuda_em.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
 enum { THREADS = 256, ALIGN = 256, SHORT = 32, STRETCH = 1024 };
-#define CACHED ((size_t)16 << 20) /* bytes of posteriors that stay in the L2 cache alongside what else is read */
+#define CACHED ((size_t)16 << 20) /* bytes of posteriors that stay in the L2 cache together with other data */
 
 void dis__cuda_em_tile(const dis__em_shape *shape, dis__cuda_em_order *order)
 {
     const size_t n_pairs = shape->n_workers * shape->n_classes,
                  bytes = shape->n_items * shape->n_states * sizeof(double);
     size_t tiles = (bytes + CACHED - 1) / CACHED;
-    const size_t most = shape->n_votes / (SHORT * n_pairs + 1); /* segments that are too short gain nothing */
+    const size_t most = shape->n_votes / (SHORT * n_pairs + 1); /* shorter segments gain nothing */
     if (tiles > most) tiles = most;
     if (tiles < 1) tiles = 1;
     order->tile = (shape->n_items + tiles - 1) / tiles;
@@ -55,8 +55,8 @@ static __device__ __forceinline__ size_t item_of(const uint64_t *start, size_t l
     return low;
 }
 
-/* A warp has a range of votes, whatever items they are of: the first is looked for among all, the others among the
- * items up to the last one's. */
+/* A warp has a range of votes, of any items: the item of the first vote is found among all items, the others among the
+ * items up to that of the last vote. */
 static __global__ void keys_kernel(dis__cuda_em_pass g, uint32_t *key, uint32_t *item)
 {
     const uint32_t n_classes = (uint32_t)g.shape.n_classes, bits = g.shape.label_bits;
@@ -77,7 +77,7 @@ static __global__ void keys_kernel(dis__cuda_em_pass g, uint32_t *key, uint32_t 
     }
 }
 
-/* Where the votes of each segment begin, from the sorted keys; segments of none begin where the next one does. */
+/* Start of the votes of each segment, from the sorted keys; empty segments begin where the next one does. */
 static __global__ void segments_kernel(const uint32_t *key, size_t n, uint64_t *segment, size_t n_segments)
 {
     for (size_t v = first_of(); v <= n; v += all_of()) {
@@ -122,7 +122,7 @@ static cudaError_t scan(void *work, size_t *bytes, uint32_t *units, size_t n, cu
     return cub::DeviceScan::ExclusiveSum(work, *bytes, units, units, n, stream);
 }
 
-/* Bytes that the library works in. */
+/* Scratch bytes of the library. */
 static cudaError_t library_bytes(const dis__em_shape *shape, const dis__cuda_em_order *order, size_t *bytes)
 {
     size_t for_sort = 0, for_scan = 0;

@@ -1,7 +1,7 @@
-/* Items of many votes, part by part: products of their probabilities, mantissa and power of 2 apart, or, for shares of
- * votes, counts. A few lanes have a part, a state each; posteriors_kernel() goes on with what they leave.
+/* Items with many votes, part by part: products of their probabilities, as mantissa and power of 2, or, for shares of
+ * votes, counts. A group of lanes processes a part, one state per lane; posteriors_kernel() combines the parts.
  *
- * Cost: as a pass over these votes with half its speed; 16 bytes per part and state. */
+ * Cost: like a pass over these votes at half the speed; 16 bytes per part and state. */
 #include "labels/cuda/em_vote.cuh"
 
 enum { THREADS = 128 };

@@ -1,15 +1,15 @@
 /* The pass of the EM methods on a CUDA device (labels/methods/em.h has the idea, em_kernel.c the pass on a
  * SM).
  *
- * Posteriors: a group of lanes has an item, one state each (or up to 32). The group reads its votes together and
- * hands them round; of each vote it reads the row of probabilities, the lanes side by side. Probabilities are
- * multiplied as they are; an item whose normaliser is outside 2^-700 .. 2^700 is done again with mantissa and
- * exponent apart. Items of many votes are cut into parts, which are multiplied before (cuda_em_parts.cu).
+ * Posteriors: a group of lanes processes an item, with one state per lane (or up to 32). The group loads the votes
+ * together and broadcasts them; for each vote, the lanes read the row of probabilities coalesced. Probabilities are
+ * multiplied directly; an item whose normaliser is outside 2^-700 .. 2^700 is recomputed with separate mantissa and
+ * exponent. Items with many votes are split into parts, which are multiplied beforehand (cuda_em_parts.cu).
  *
- * Sums are made of the posteriors afterwards (cuda_em_sums.cu).
+ * Sums over the posteriors are computed afterwards (cuda_em_sums.cu).
  *
- * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second
- * cache; per item 8 bytes and the posteriors written and read once. */
+ * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the L2 cache; per
+ * item 8 bytes and the posteriors written and read once. */
 #include "core/random/philox.h"
 #include "labels/cuda/em_products.cuh"
 
@@ -32,8 +32,8 @@ __device__ uint32_t random_word(uint64_t low, uint64_t high, uint64_t key, int w
     return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
 }
 
-/* Of each class its share of the votes, no one voted: all alike; with groups split over the states at random
- * (em_kernel.c), by way of `line` (n_states) of this group. */
+/* The vote share of each class, equal shares without votes; with groups, split over the states at random (em_kernel.c),
+ * using `line` (n_states) of this group. */
 template <class K>
 __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uint64_t first, uint64_t last, range parts,
                                     uint64_t n_votes, int lane, int gold, double *line, double (&x)[K::PER])
@@ -86,7 +86,7 @@ __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uin
 
 /* ---- what is made of posteriors ---- */
 
-/* Those of classes: the sum over the states of each, by way of `line`. */
+/* Class posteriors: the sum over the states of each class, using `line`. */
 template <class K>
 __device__ __noinline__ void write_classes(const dis__cuda_em_pass &g, size_t item, bool there, int lane, int gold,
                                            double *line, const double (&x)[K::PER])
@@ -104,7 +104,7 @@ __device__ __noinline__ void write_classes(const dis__cuda_em_pass &g, size_t it
     __syncwarp();
 }
 
-/* Sums of a block: groups in their order. */
+/* Sums of a block, groups in their order. */
 template <class K>
 __device__ __forceinline__ void finish_block(const dis__cuda_em_pass &g, int lane, int group, double *lines,
                                              const double (&sum)[K::PER], double log_z)
@@ -141,13 +141,13 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
         const bool there = item < n_items;
         const uint64_t begin = there ? g.start[item] : 0, last = there ? g.start[item + 1] : 0;
         const bool is_long = last - begin > DIS_CUDA_EM_LONG;
-        const uint64_t first = is_long ? last : begin; /* its parts are done */
+        const uint64_t first = is_long ? last : begin; /* its parts are computed */
         const int gold = there && g.gold ? g.gold[item] : -1;
         range parts = {0, 0};
         if (is_long) parts = parts_of(g, item);
         double x[K::PER];
         if (g.step == DIS_EM_SHARES) {
-            double y[K::PER]; /* what a call is given is in memory */
+            double y[K::PER]; /* arguments of a call are in local memory */
             shares<K>(g, there ? item : 0, first, last, parts, last - begin, lane, gold, line, y);
             copy<K>(x, y);
         } else {

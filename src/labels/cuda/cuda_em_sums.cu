@@ -1,8 +1,9 @@
 /* The sums of the EM pass on a CUDA device, after its posteriors (cuda_em_pass.cu).
  *
- * Votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of one unit.
- * Tiles are as large as the L2 cache, so that posteriors are read from memory once. All sums are doubles in an
- * order that the votes alone decide: the same bytes every time, and small sums are as exact as large ones. */
+ * The votes are stored a second time by (tile of items, worker, label); a warp sums the posteriors of the items of one
+ * unit. A tile fits into the L2 cache, so that posteriors are read from memory once. All sums are doubles in an order
+ * that depends on the votes only: the result has the same bytes in every run, and small sums are as accurate as large
+ * ones. */
 #include "labels/cuda/em_kind.cuh"
 
 enum { UNIT_THREADS = 256, FINISH = 256 };
@@ -15,7 +16,7 @@ __device__ __forceinline__ void unit_range(const dis__cuda_em_order &o, uint32_t
     *last = end - *first < DIS_CUDA_EM_UNIT ? end : *first + DIS_CUDA_EM_UNIT;
 }
 
-/* A unit a warp: items 32 at a time, groups side by side, then the groups together. */
+/* One unit per warp: 32 items at a time, groups in parallel, then the sum over the groups. */
 template <class K> __device__ __forceinline__ void add_rows(const dis__cuda_em_pass &g, uint32_t unit, int place)
 {
     enum { TOGETHER = ALL / K::LANES, AT_ONCE = K::LANES < 4 ? K::LANES : K::PER > 2 ? 1 : 4 };
@@ -51,7 +52,7 @@ template <class K> __device__ __forceinline__ void add_rows(const dis__cuda_em_p
     }
 }
 
-/* The same where only the posterior of the voted class counts: an item a lane. */
+/* The same if only the posterior of the voted class counts: one item per lane. */
 __device__ __forceinline__ void add_pairs(const dis__cuda_em_pass &g, uint32_t unit, int place)
 {
     const uint32_t n_classes = (uint32_t)g.shape.n_classes, label = __ldg(g.order.unit + unit) % n_classes;
@@ -77,8 +78,7 @@ __global__ void __launch_bounds__(UNIT_THREADS) units_kernel(const __grid_consta
         add_rows<K>(g, unit, (int)threadIdx.x % ALL);
 }
 
-/* Number i of a table: the units of its row, tile by tile. `step`: rows of (worker, label) that make one of the
- * table. */
+/* Element i of a table: the units of its row, tile by tile. `step`: rows of (worker, label) per table row. */
 __device__ __forceinline__ double add_units(const dis__cuda_em_pass &g, size_t i, size_t step)
 {
     const size_t n_pairs = g.order.n_segments / g.order.n_tiles, row = i / g.shape.row, k = i % g.shape.row;
@@ -92,7 +92,7 @@ __device__ __forceinline__ double add_units(const dis__cuda_em_pass &g, size_t i
     return sum;
 }
 
-/* The last block adds up what the blocks of posteriors left, one warp a number. */
+/* The last block sums the results of the posterior blocks, one warp per element. */
 __global__ void __launch_bounds__(FINISH)
     finish_kernel(const __grid_constant__ dis__cuda_em_pass g, size_t n_sums, unsigned n_parts)
 {

@@ -1,5 +1,5 @@
-/* em_products.cuh: an item's posterior of each state as the prior times the probabilities of its votes, by a group of
- * lanes: the votes of an item, products as they are, products of any size, what they add up to. */
+/* em_products.cuh: the posterior of an item by a group of lanes, as the prior times the probabilities of its votes:
+ * reading votes, plain products, products with separate exponents, normalisation. */
 #ifndef DIS_LABELS_CUDA_EM_PRODUCTS_CUH
 #define DIS_LABELS_CUDA_EM_PRODUCTS_CUH
 #include "labels/cuda/em_kind.cuh"
@@ -22,13 +22,14 @@ template <class K, class T> __device__ __forceinline__ T group_max(T x)
     return x;
 }
 
-/* The votes of an item, VOTES at a time; all groups of a warp take as many turns, since shuffles need them all. */
+/* Iterates over the votes of an item, VOTES at a time; all groups of a warp iterate equally often, since shuffles need
+ * all lanes. */
 template <class K> struct reader {
     const uint32_t *votes;
     uint64_t at, last;
     int lane;
     uint32_t own[K::VOTES / K::LANES];
-    int n; /* read and not used up */
+    int n; /* loaded and not used yet */
 
     __device__ __forceinline__ reader(const dis__cuda_em_pass &g, uint64_t first, uint64_t last_, int lane_)
         : votes(g.votes), at(first), last(last_), lane(lane_), n(0)
@@ -55,7 +56,7 @@ template <class K> struct reader {
     }
 };
 
-/* Where the row of a vote begins. */
+/* Offset of the row of a vote. */
 template <class K> __device__ __forceinline__ uint64_t row_of(const dis__cuda_em_pass &g, uint32_t vote)
 {
     const uint32_t worker = vote >> g.shape.label_bits, n = (uint32_t)g.shape.n_classes;
@@ -63,7 +64,7 @@ template <class K> __device__ __forceinline__ uint64_t row_of(const dis__cuda_em
     return (uint64_t)(worker * n + label_of(g, vote)) * (uint32_t)g.shape.row;
 }
 
-/* Numbers below 2^-1022 count as 0, as on the CPU. */
+/* Values below 2^-1022 count as 0, as on the CPU. */
 __device__ __forceinline__ double flushed(double x)
 {
     return x < 0x1p-1022 ? 0 : x;
@@ -130,8 +131,8 @@ __device__ __noinline__ range parts_of(const dis__cuda_em_pass &g, size_t item)
     return {g.long_part[which], g.long_part[which + 1]};
 }
 
-/* The same as score() for products of any size, to the same power of 2 for all states of an item, which is returned.
- * Of long items the votes have been multiplied before, part by part. */
+/* The same as score() for products of any size, scaled by a common power of 2 for all states of an item, which is
+ * returned. The votes of long items have been multiplied beforehand, part by part. */
 template <class K>
 __device__ __noinline__ long long careful(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, range parts,
                                           int lane, int gold, double (&x)[K::PER])
@@ -187,10 +188,10 @@ template <class K> __device__ __forceinline__ double total_of(bool hard, const d
     return hard ? group_max<K>(total) : group_sum<K>(total);
 }
 
-/* All of an item to its best state, the first one on a tie. */
+/* Assigns the item to its best state, the first one on a tie. */
 template <class K> __device__ __forceinline__ void harden(int lane, double total, double (&x)[K::PER])
 {
-    int best = INT_MIN; /* minus the first that has the most */
+    int best = INT_MIN; /* minus the first state with the maximum */
 #pragma unroll
     for (int j = K::PER - 1; j >= 0; j--)
         if (x[j] == total) best = -(lane + j * K::LANES);

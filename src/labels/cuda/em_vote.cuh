@@ -1,4 +1,4 @@
-/* em_vote.cuh: a vote as it is packed, and products of probabilities that no double holds. */
+/* em_vote.cuh: packed votes, and products of probabilities beyond the range of a double. */
 #ifndef DIS_LABELS_CUDA_EM_VOTE_CUH
 #define DIS_LABELS_CUDA_EM_VOTE_CUH
 #include "labels/cuda/cuda_em.h"
@@ -19,7 +19,7 @@ static __device__ __forceinline__ double split(double x, long long *e)
     return zero ? 1. : __longlong_as_double((bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL);
 }
 
-/* The last of n numbers that is at most x; they are in order, and the first is. */
+/* The last of n values that is at most x; they are ascending, and the first is at most x. */
 static __device__ __forceinline__ size_t last_at_most(const uint32_t *numbers, size_t n, size_t x)
 {
     size_t low = 0;

@@ -1,4 +1,4 @@
-/* Confusion matrices from soft counts, and where they start. Cost: O(n_workers * K * K) per update. */
+/* Confusion matrices from expected counts, and their initial values. Cost: O(n_workers * K * K) per update. */
 #include "labels/em/confusion.h"
 #include <math.h>
 #include <string.h>
@@ -17,8 +17,8 @@ size_t dis__confusion_memory(const dis_votes_view *votes, const void *options)
                                 votes->n_classes * sizeof(double), dis__em_memory(votes, DIS_EM_ROWS, 1));
 }
 
-/* Soft counts x (K, row) of one worker to P(label | true). Called with constants for the usual K, and the inner loops
- * vanish. */
+/* Normalises expected counts x (K, row) of one worker to P(label
+ * true). Called with constants for the usual K, so that the inner loops are unrolled. */
 static inline __attribute__((always_inline)) void normalise_rows(const dis__confusion *c, size_t K, size_t row,
                                                                  double *restrict x, double *restrict scratch)
 {
@@ -71,7 +71,7 @@ double dis__confusion_update_worker(void *arg, size_t w, double *x, double *scra
     c->em.special.log(scratch, K * row);
     double cells = 0, diagonal = 0;
     for (size_t l = 0; l < K; l++) {
-        double line = 0; /* rows apart, so that their sums do not wait for one another */
+        double line = 0; /* separate rows, so that their sums are independent */
         for (size_t t = 0; c->smoothing > 0 && t < K; t++) line += scratch[l * row + t];
         cells += line;
         if (c->diagonal > 0) diagonal += scratch[l * row + l];
@@ -97,9 +97,9 @@ double dis__confusion_update_prior(void *arg, const double *sum, size_t n_items,
     return penalty;
 }
 
-/* Parameters of an earlier fit as a position to start from. Estimates without a prior have hard zeros where a worker
- * had few votes, and EM does not leave those by itself: each column of worker w counts as n_votes[w] / K votes, to
- * which `soften` votes, spread over all labels, are added. */
+/* Parameters of an earlier fit as a starting point. Estimates without a prior have exact zeros if a worker had few
+ * votes, which EM cannot change. So each column of worker w counts as n_votes[w] / K votes, plus `soften` votes spread
+ * over all labels. */
 static void soften(dis__confusion *c, const double *n_votes)
 {
     const size_t K = c->em.n_classes, n_workers = c->em.args->votes.n_workers;

@@ -1,8 +1,8 @@
-/* The shared loop of the EM methods: memory, updates, convergence. labels/methods/em.h has the idea, em_cpu.c passes
- * on the CPU, em_device.c those on other devices.
+/* The shared loop of the EM methods: memory, updates, convergence. See em.h for the idea, em_cpu.c for passes on the
+ * CPU, em_device.c for other devices.
  *
  * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
- * shards when the tables are large beside the votes, so that the second pass stays a small part. */
+ * shards if the tables are large compared with the votes, so that the second pass remains a small part. */
 #include "labels/em/em.h"
 #include "core/parallel/comm.h"
 #include "core/kernel.h"
@@ -45,16 +45,16 @@ static size_t update_jobs(const dis_votes_view *v, const plan *p)
     return dis__n_jobs(dis__saturating_size(v->n_workers, p->worker_size, 0), UPDATE_GRAIN, 64);
 }
 
-/* Doubles, in the order in which they are carved. */
+/* Arrays of doubles, in the order in which they are carved from one block. */
 static size_t doubles(const dis_votes_view *v, const plan *p)
 {
     size_t n = dis__saturating_size(p->table_size, p->n_shards, 0);
     n = dis__saturating_size(p->n_shards,
                              dis__saturating_size(p->line, p->block + 1, 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2),
-                             n);                           /* a job's own */
+                             n);                           /* per job */
     n = dis__saturating_size(p->line, p->n_shards + 2, n); /* class sums, prior */
     return dis__saturating_size(update_jobs(v, p), dis__saturating_size(p->worker_size, 3, 24),
-                                n); /* an update's sums and scratch, penalties */
+                                n); /* sums and scratch of an update, penalties */
 }
 
 size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t n_groups)
@@ -63,8 +63,8 @@ size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t
     return dis__saturating_size(doubles(votes, &p), sizeof(double), p.n_shards * sizeof(dis__em_job));
 }
 
-/* The first item of shard j: shards have about the same number of votes and items together. Of a part of the votes, its
- * own first item; n_shards are those of the whole. */
+/* The first item of shard j: shards have about the same number of votes and items together. For a part of the votes,
+ * its first item; n_shards counts those of all votes. */
 static size_t shard_first(const dis_votes_view *v, const dis__votes_part *part, size_t n_shards, size_t j)
 {
     const size_t all = dis__job_first(part->n_votes + part->n_items, n_shards, j);
@@ -80,7 +80,7 @@ static size_t shard_first(const dis_votes_view *v, const dis__votes_part *part, 
     return low;
 }
 
-/* What ranks need beside: the sums of all, and a line of numbers per shard of the whole. */
+/* Additional memory on ranks: the sums of all, and a row of values per shard of all votes. */
 static dis_status share_memory(dis__em *em)
 {
     const size_t sums = dis__saturating_size(em->args->votes.n_workers, em->worker_size, 0);
@@ -89,7 +89,7 @@ static dis_status share_memory(dis__em *em)
                              sizeof *em->lines);
 }
 
-/* Cuts the tables up: those of shards, what each shard has beside, then what all share. */
+/* Carves the block: tables of shards, further arrays per shard, then shared arrays. */
 static void carve(dis__em *em, const plan *p)
 {
     const dis_votes_view *v = &em->args->votes;
@@ -128,14 +128,14 @@ static void carve(dis__em *em, const plan *p)
     }
 }
 
-/* The end of making one: what ranks share, and the position where passes are done. */
+/* The last steps of creation: arrays shared by ranks, and the backend of passes. */
 static dis_status open_place(dis__em *em)
 {
     if (dis__comm_is_parallel(em->comm)) DIS_TRY(share_memory(em));
     return em->place->open ? em->place->open(em) : DIS_OK;
 }
 
-/* Room for the tables, and beside them for what is read while they are used. */
+/* Memory of the tables and of the arrays used with them. */
 static dis_status reserve(dis__em *e, const plan *p, const dis_votes_view *whole)
 {
     const dis_votes_view *v = &e->args->votes;
@@ -284,7 +284,7 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
         if (tolerance > 0 && fabs(objective - before) <= tolerance * fabs(objective)) fit->converged = true;
         if (rules->after && rules->after(rules->arg, em)) fit->converged = true;
         const bool end = fit->converged || n == n_passes;
-        /* The pass that turned out to be the last did not write: the same again, without adding up. */
+        /* The pass that turned out to be the last did not write labels: repeat it without sums. */
         if (end && n < n_passes) {
             const double log_z = em->log_z;
             DIS_TRY(dis__em_pass(em, step, false, true));
@@ -295,7 +295,7 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
         fit->iterations = (int)n;
         if (end) break;
         before = objective;
-        if (em->step != step) { /* another step, another objective: its trace begins anew */
+        if (em->step != step) { /* another step has another objective: its trace starts again */
             before = -INFINITY;
             fit->n_trace = 0;
         }
@@ -345,7 +345,7 @@ static dis_status counting_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* Whole numbers: the order of their sums does not matter. */
+/* Integers: the order of their sums does not matter. */
 static dis_status count(const dis__fit_args *args, size_t n_kinds, double *counts)
 {
     enum { MAX_JOBS = 16 };

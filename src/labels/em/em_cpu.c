@@ -1,4 +1,4 @@
-/* Passes on the CPU (labels/methods/em.h): shards of items, a table each, and the ranks that share them out.
+/* Passes on the CPU (labels/methods/em.h): shards of items, each with its own table, distributed over ranks.
  * em_kernel.c has the pass over one shard.
  *
  * Cost: a pass over the votes, and for an update one over the tables, n_shards times the parameters. */
@@ -62,7 +62,7 @@ static dis_status run_pass(dis__em *em, dis__em_step step, bool sum, bool write)
     return DIS_OK;
 }
 
-/* The rows of worker w in the tables of all shards at hand. */
+/* The rows of worker w in the tables of the local shards. */
 static dis__em_worker_rows tables_of(const dis__em *em, size_t w)
 {
     return (dis__em_worker_rows){.first = em->tables + w * 2 * em->worker_size,
@@ -89,12 +89,12 @@ static void gather(const dis__em *em, size_t w, double *out)
     add_shards(em, w, out);
 }
 
-/* em->total: the sums over the shards of all ranks, added in the order of shards. Each owner adds its shards to what
- * the one before it sent, worker by worker, and sends them on; the last one has the total, and tells it to all. In
- * pieces, so that all owners are at work at once. */
+/* em->total: the sums over the shards of all ranks, added in the order of shards. Each owner adds its shards to the
+ * sums of the previous one, worker by worker, and sends them on; the last one has the total and broadcasts it. In
+ * pieces, so that all owners work concurrently. */
 static dis_status add_ranks(dis__em *em)
 {
-    enum { PIECE = 1 << 15 }; /* numbers */
+    enum { PIECE = 1 << 15 }; /* doubles */
     if (!em->total) return DIS_OK;
     const dis__comm *comm = em->comm;
     const int last = (int)em->args->part.n_owners - 1;

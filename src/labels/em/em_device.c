@@ -1,8 +1,8 @@
-/* Passes of the EM methods on a device (labels/em/em_device.h): which one it is, and what is copied to it and back.
- * Votes are packed by all threads into memory that the device copies from while the next piece is packed.
+/* Passes of the EM methods on a device (labels/em/em_device.h): chooses the device and copies data. Votes are packed by
+ * all threads into memory from which the device copies while the next piece is packed.
  *
- * Cost: 4 bytes per vote and 8 per item to the device once per fit; the probabilities there and the sums back with
- * every pass; 8 bytes per item and class back from the last. */
+ * Cost: 4 bytes per vote and 8 per item to the device once per fit; the probabilities to it and the sums back with
+ * every pass; 8 bytes per item and class back from the last pass. */
 #include "labels/em/em.h"
 #include "core/context_internal.h"
 #include "core/device/device_upload.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What passes on devices do not support; NULL: all of this fit is supported. */
+/* Features that passes on devices do not support; NULL: the fit is supported. */
 static const char *unsupported(const dis__fit_args *args, size_t n_states, const dis__em_device *device)
 {
     if (n_states > device->max_states) return "so many classes (times groups, of ebcc)";
@@ -87,12 +87,12 @@ static dis_status send_votes(dis__em *em)
                                      v);
 }
 
-/* Items of many votes, and where their parts begin. */
+/* Items with many votes, and the start of their parts. */
 typedef struct {
     const uint64_t *start;
     size_t n_items, n_jobs, most, of_part;
-    uint32_t first[MAX_JOBS]; /* a job: how many; then where its first one goes */
-    uint32_t *item, *part;    /* (n), (n + 1); NULL: they are only counted */
+    uint32_t first[MAX_JOBS]; /* per job: their number; then the index of its first one */
+    uint32_t *item, *part;    /* (n), (n + 1); NULL: only counted */
     size_t n;
 } long_items;
 
@@ -203,7 +203,7 @@ typedef struct {
     size_t n, n_jobs;
 } pages;
 
-/* While the device is at work: pages of the labels, which the system clears when they are first written to. */
+/* While the device computes: touches the pages of the labels, which the system clears at first access. */
 static dis_status touch_job(void *arg, size_t j, int thread)
 {
     (void)thread;
@@ -224,7 +224,7 @@ static dis_status touch(dis__em *em)
     return dis__run_jobs(em->args->ctx, g.n_jobs, touch_job, &g);
 }
 
-/* What is odd about labels is seen where votes and labels are. */
+/* The warnings of a fit are computed where votes and labels are. */
 static dis_status count_on_device(dis__em *em)
 {
     dis_fit *fit = em->fit;
@@ -260,7 +260,7 @@ static void gather(const dis__em *em, size_t w, double *out)
     memcpy(out, em->sums + w * em->worker_size, em->worker_size * sizeof *out);
 }
 
-/* Sums start from zero behind an update, as on the CPU. */
+/* Sums are reset to zero after an update, as on the CPU. */
 static void scatter(dis__em *em, size_t w, const double *values)
 {
     memcpy(em->rates + w * em->worker_size, values, em->worker_size * sizeof *values);

@@ -1,25 +1,25 @@
 /* The fused pass over one shard of items (labels/methods/em.h), for each instruction set.
  *
- * Probabilities are multiplied as they are, not added up as logarithms: no exp, no log, one division per item. Items
- * are taken in blocks of up to DIS_EM_BLOCK with at most DIS_EM_VOTES votes:
+ * Probabilities are multiplied directly, not added as logarithms: no exp, no log, one division per item. Items are
+ * processed in blocks of up to DIS_EM_BLOCK with at most DIS_EM_VOTES votes:
  *
- *     1. index   where the row of each vote of the block lies, in whole vectors of votes
+ *     1. index   the offsets of the rows of the block's votes, in full vectors
  *     2. score   the product of the prior and the rows of each item's votes, item by item into scratch[b * row + k]
- *     3. share   products become posteriors (or the best class gets all)
+ *     3. share   products become posteriors (or the best class gets probability 1)
  *     4. spread  the posterior of each item is added to the sums of its votes
  *
- * The sum of the products of an item is its normaliser. Logarithms of normalisers cost nothing: their exponents are
- * added up as integers, their mantissas multiplied, and a shard takes one log at its end.
+ * The sum of the products of an item is its normaliser. Logarithms of normalisers are nearly free: their exponents are
+ * added as integers, their mantissas multiplied, and one logarithm per shard is computed at its end.
  *
- * What a double cannot hold: factors are at most 1 (but for the pairs below), so a class that underflows on the way
- * would have underflowed in the end, and is at most 2^-300 of an item whose normaliser is above 2^-700. Items outside
- * 2^-700 .. 2^700, impossible ones among them, are done again by careful(): mantissa and exponent of each class apart,
- * a factor of 0 taken as 2^DIS_EM_LOG2_ZERO. Numbers below 2^-1022 count as 0 (core/numbers/vector_math.h): they are
- * slow, and mean nothing here.
+ * Underflow: factors are at most 1 (except for the pairs below), so a class that underflows in an intermediate product
+ * also underflows in the final one, and is at most 2^-300 of an item whose normaliser is above 2^-700. Items outside
+ * 2^-700 .. 2^700, including impossible ones, are recomputed by careful(), with separate mantissa and exponent per
+ * class and factors of 0 replaced by 2^DIS_EM_LOG2_ZERO. Subnormal numbers count as 0 (core/numbers/vector_math.h):
+ * they are slow, and irrelevant here.
  *
  * Everything that depends on the problem is decided outside the loops: pass() below is expanded for constant numbers of
- * classes and of 4-wide pieces per row, so the loops over classes vanish for K <= 8, and the loops over pieces for K
- * <= 16.
+ * classes and of 4-wide pieces per row, so the loops over classes are unrolled for K <= 8, and the loops over pieces
+ * for K <= 16.
  *
  * Cost per vote at K = 4: a worker, a label, one cache line read twice and written once; some 10 instructions. */
 #include "core/random/random.h"
@@ -27,12 +27,12 @@
 #include "core/kernel.h"
 #include "labels/em/em.h"
 
-/* x: shares of classes, of which the share of each is split over its states: exponential numbers, normalised. The
- * random numbers are those of the item's signature. */
+/* x: class shares, each of which is split over the states of the class: normalised exponential variables. The random
+ * numbers are keyed by the item's signature. */
 static void split_shares(arrays a, size_t i, double *x, const shape *s)
 {
     const size_t M = a.n_groups, padded = (M + DIS_LANES - 1) / DIS_LANES * DIS_LANES;
-    for (size_t k = s->n_classes; k-- > 0;) { /* states of class k are at or after the shares still to be read */
+    for (size_t k = s->n_classes; k-- > 0;) { /* states of class k are stored at or after the shares still to be read */
         const double share = x[k];
         for (size_t m = 0; m < M; m++) x[k * M + m] = 0;
         if (!(share > 0)) continue;
@@ -48,7 +48,7 @@ static void split_shares(arrays a, size_t i, double *x, const shape *s)
     }
 }
 
-/* Vote shares instead of products: where the methods start. No one voted: all classes alike. */
+/* Vote shares instead of products: the start of the methods. Without votes, all classes are equal. */
 static void shares(arrays a, size_t first, size_t n, const shape *s)
 {
     for (size_t b = 0; b < n; b++) {
@@ -63,7 +63,7 @@ static void shares(arrays a, size_t first, size_t n, const shape *s)
     }
 }
 
-/* The factor that each item has beside the class prior. */
+/* The factor of each item in addition to the class prior. */
 static void weigh(arrays a, size_t first, size_t n, const shape *s)
 {
     for (size_t b = 0; b < n; b++)
@@ -79,7 +79,8 @@ static double expect(const double *scratch, const double *log_q, size_t n, const
     return sum;
 }
 
-/* Known items: every other class is impossible, and the normaliser becomes the product of the known one by itself. */
+/* Items with gold labels: all other classes get probability 0, and the normaliser becomes the product of the gold
+ * class. */
 static void pin(double *scratch, const int32_t *gold, size_t n_groups, size_t n, const shape *s)
 {
     for (size_t b = 0; b < n; b++)
@@ -105,7 +106,7 @@ INLINE void add_classes(arrays a, size_t n, const shape *s, double *class_sum)
     for (size_t k = 0; k < s->n_states; k++) class_sum[k] += even[k] + odd[k];
 }
 
-/* Posteriors of classes from those of states; of known items exactly 0 and 1. */
+/* Class posteriors from state posteriors; exactly 0 and 1 with a gold label. */
 static void write_classes(arrays a, size_t i, const double *x, double *p, const shape *s)
 {
     const size_t M = a.n_groups;
@@ -116,7 +117,7 @@ static void write_classes(arrays a, size_t i, const double *x, double *p, const 
     }
 }
 
-/* How many items from `first` on make a block: as many as the index has room for, at least one. */
+/* Number of items from `first` on in the next block: as many as fit into the index, at least one. */
 INLINE size_t block_of(const uint64_t *start, size_t first, size_t last, const shape *s)
 {
     size_t n = last - first < s->block ? last - first : s->block;
@@ -218,7 +219,7 @@ EXPAND(pass_16, job->votes->n_classes, 4, DIS_EM_BLOCK, false, true)
 EXPAND(pass_256, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, false, false)
 EXPAND(pass_65535, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, true, false)
 
-/* Several states per class: pieces are constants up to IN_REGISTERS of them. */
+/* Several states per class: the number of pieces is a constant up to IN_REGISTERS. */
 #define EXPAND_GROUPS(name, pieces_, wide_, registers_)        \
     static void name(dis__em_job *job)                         \
     {                                                          \
@@ -275,15 +276,15 @@ void DIS_KERNEL(dis__em_kernel)(dis__em_job *job)
 /* ---- tables between two passes ---- */
 
 /* The tables of the shards between two passes (em_cpu.c): sums of a worker's rows added over the shards, and new
- * probabilities back into each of them. A row of probabilities and its row of sums are stored next to each other, so
- * with up to 4 classes both are one cache line.
+ * probabilities copied into each of them. A row of probabilities and its row of sums are adjacent, so with up to 4
+ * classes both share a cache line.
  *
- * Every sum is added up in the order of the shards, on all instruction sets alike.
+ * Every sum is added in the order of the shards, for all instruction sets.
  *
  * Cost: one read and one write of the tables. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* `row` is a constant where these are called with one, and their inner loops are unrolled. */
+/* With a constant `row`, the inner loops are unrolled. */
 INLINE void add_rows(const dis__em_worker_rows *t, size_t row, double *restrict out)
 {
     for (size_t r = 0; r < t->n_rows; r++) {

@@ -1,5 +1,6 @@
 /* em_posteriors.h: step 3 of em_kernel.c: products of a block of items become posteriors, and the logarithms of their
- * sums are added up as exponents and mantissas. Items whose sum no double holds are done again by careful(). */
+ * sums are accumulated as exponents and mantissas. Items whose sum is beyond the range of a double are recomputed by
+ * careful(). */
 #ifndef DIS_LABELS_EM_POSTERIORS_H
 #define DIS_LABELS_EM_POSTERIORS_H
 #include "labels/em/em_votes.h"
@@ -19,7 +20,7 @@ INLINE double split(double x, double *e)
     return x;
 }
 
-/* The product of item i into x, whatever its size; returns the power of 2 that it is to be multiplied with. */
+/* The product of item i into x, for any magnitude; returns the power of 2 by which it is scaled. */
 static double careful(arrays a, size_t i, double *x, const shape *s)
 {
     double *e = a.line;
@@ -52,12 +53,12 @@ static double careful(arrays a, size_t i, double *x, const shape *s)
     return top;
 }
 
-/* Sums of log normalisers: mantissas multiplied, exponents (the bias of 1023 included) added. */
+/* Sums of log normalisers: multiplies mantissas, adds exponents (including the bias of 1023). */
 typedef struct {
     dis__vec product;
     dis__uvec exponent;
-    double n;     /* numbers in each lane */
-    double extra; /* powers of 2 besides */
+    double n;     /* count per lane */
+    double extra; /* additional powers of 2 */
 } logs;
 
 INLINE void add_exponent(logs *l, dis__vec x, bool fresh)
@@ -100,7 +101,7 @@ INLINE double total_of(const double *x, bool hard, const shape *s)
     return (y[0] + y[1]) + (y[2] + y[3]);
 }
 
-/* All of an item to its best class, the first one on a tie. */
+/* Assigns the item to its best class, the first one on a tie. */
 INLINE void harden(double *x, double top, const shape *s)
 {
     bool found = false;
@@ -111,7 +112,7 @@ INLINE void harden(double *x, double top, const shape *s)
     }
 }
 
-/* x / y given 1 / y: a product and its correction (Markstein 1990), so that x / x is 1. */
+/* x / y given 1 / y: a multiplication and its correction (Markstein 1990), so that x / x is 1. */
 INLINE double quotient(double x, double y, double inverse)
 {
 #ifdef __FMA__
@@ -123,7 +124,7 @@ INLINE double quotient(double x, double y, double inverse)
 #endif
 }
 
-/* Products to posteriors. Items past n, up to whole vectors, are certain ones: log normaliser 0. */
+/* Normalises products to posteriors. Items past n, up to full vectors, have log normaliser 0. */
 INLINE void share(arrays a, size_t first, size_t n, const shape *s, bool hard, logs *l)
 {
     const size_t padded = whole_vectors(n);

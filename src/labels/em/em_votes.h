@@ -1,6 +1,6 @@
-/* em_votes.h: steps 1, 2 and 4 of em_kernel.c, over the votes of a block of items: where the row of each vote lies, the
- * product of the rows of each item's votes, and its posterior added to the sums of these rows. Part of that file: it is
- * compiled for each instruction set, and `shape` is a constant where it is expanded. */
+/* em_votes.h: steps 1, 2 and 4 of em_kernel.c, over the votes of a block of items: the offset of each vote's row, the
+ * product of the rows of each item's votes, and adding its posterior to the sums of these rows. Part of em_kernel.c: it
+ * is compiled for each instruction set, and `shape` is a constant where it is expanded. */
 #ifndef DIS_LABELS_EM_VOTES_H
 #define DIS_LABELS_EM_VOTES_H
 #include "labels/em/em.h"
@@ -20,21 +20,21 @@ typedef struct {
     size_t row;       /* doubles: 4 * pieces, or 2 */
     size_t block;
     bool wide;      /* 16-bit labels */
-    bool pairs;     /* two numbers a (worker, label) or a worker instead of two rows */
+    bool pairs;     /* two values per (worker, label) or per worker instead of two rows */
     bool groups;    /* several states per class */
-    bool registers; /* pieces is a constant, up to IN_REGISTERS */
+    bool registers; /* the number of pieces is a constant, up to IN_REGISTERS */
 } shape;
 
-enum { IN_REGISTERS = 8 }; /* pieces of a row that are kept there at most */
+enum { IN_REGISTERS = 8 }; /* maximum number of pieces of a row in registers */
 
-/* The arrays of a job. A local copy, so that compilers see that the sums written through `table` do not change it. */
+/* The arrays of a job. A local copy, so that compilers see that stores to `table` do not change it. */
 typedef struct {
     const uint64_t *start;
     const uint32_t *worker;
     const uint8_t *label8;
     const uint16_t *label16;
     const double *prior;
-    const double *item; /* of the first item of all; NULL: none */
+    const double *item; /* signature of the first item; NULL: none */
     const int32_t *gold;
     double *table, *scratch, *sum, *line;
     uint32_t *index;
@@ -50,7 +50,7 @@ INLINE size_t label_of(const arrays *a, uint64_t v, const shape *s)
     return s->wide ? a->label16[v] : a->label8[v];
 }
 
-/* Doubles from the start of the table to the row or pair of vote v. */
+/* Offset in doubles of the row or pair of vote v. */
 INLINE uint64_t place_of(const arrays *a, uint64_t v, const shape *s)
 {
     const uint64_t w = a->worker[v];
@@ -69,11 +69,11 @@ INLINE void find_rows(arrays a, uint64_t first, size_t n, const shape *s)
                                   (s->pairs ? 2 : 2 * s->row));
 }
 
-/* Piece c of the row, or the whole row of 2, that at[j] leads to. */
+/* Piece c of the row, or the whole row of 2, at offset at[j]. */
 #define PIECE(j, c) (*(const v4 *)(a.table + at[j] + 4 * (c)))
 #define HALF(j)     (*(const v2 *)(a.table + at[j]))
 
-/* Four votes, then two, then one: few branches, short chains of products. */
+/* Four votes, then two, then one: few branches, short chains of multiplications. */
 INLINE void score_rows(arrays a, size_t first, size_t n, const shape *s)
 {
     v4 prior[IN_REGISTERS] = {{0}};
@@ -131,7 +131,7 @@ INLINE void spread_rows(arrays a, size_t first, size_t n, const shape *s)
     }
 }
 
-/* The same for many classes or many votes: a row at a time through memory. */
+/* The same for many classes or many votes: one row at a time through memory. */
 static void score_lines(arrays a, size_t first, size_t n, const shape *s)
 {
     uint64_t v = a.start[first];
@@ -157,8 +157,8 @@ static void spread_lines(arrays a, size_t first, size_t n, const shape *s)
     }
 }
 
-/* The same for pairs: a factor of the voted class, and the sum of the posterior there. With few classes the product
- * stays in registers: a chain of stores and loads of the same position would be slow. `indexed` is a constant. */
+/* The same for pairs: a factor of the voted class, and the sum of its posterior. With few classes the product stays in
+ * registers: a chain of stores and loads of the same address would be slow. `indexed` is a constant. */
 INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s, bool indexed)
 {
     static const i4 lanes = {0, 1, 2, 3};

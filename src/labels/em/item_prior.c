@@ -4,21 +4,21 @@
  *
  * w, the weight of the predictions, and c are estimated with everything else: a logistic regression of the true class
  * on log q with one slope and a term per class, in the M-step of the EM (Raykar et al. 2010 with the classifier held
- * fixed). w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0,
- * those of a model that has learned from soft labels of few votes, which is less sure than it may be, one above 1. It
- * is at most 2: a model that has learned from these very votes shares errors with them, and the likelihood takes that
- * for skill (docs/guides/labels-and-model.md has the measurements).
+ * fixed). w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones 0. Those
+ * of a model that was trained on soft labels from few votes are underconfident, and get a weight above 1. It is at most
+ * 2: a model that was trained on the same votes shares their errors, which increases the likelihood
+ * (docs/guides/labels-and-model.md has the measurements).
  *
  * Each M-step raises the expected log-likelihood sum_i sum_t p[i][t] log P(t | item i) - cost w, so the objective never
- * falls: one step of generalised iterative scaling (Darroch & Ratcliff 1972) for c, c[t] <- c[t] * sum_i p[i][t] /
- * sum_i P(t | item i), and one of Newton's for w, halved until it does not lose.
+ * decreases: one step of generalised iterative scaling (Darroch & Ratcliff 1972) for c, c[t] <- c[t] * sum_i p[i][t] /
+ * sum_i P(t | item i), and one Newton step for w, halved until it does not decrease.
  *
- * cost makes useless predictions get the weight 0, not one a little above it: under predictions that know nothing the
+ * The cost sets the weight of useless predictions to 0 rather than slightly above: for uninformative predictions the
  * derivative at w = 0 has a standard deviation of at most sqrt(sum_i variance of log q[i]), and twice that is the cost.
  *
- * Predictions are floored at 1e-6 of the largest of their item, so that a certain one counts as odds of a million.
+ * Predictions are floored at 1e-6 of the largest of their item, so that a probability of 1 counts as odds of a million.
  *
- * Cost: n_items * K exponentials per step of Newton's, mostly one or two per iteration. Items are cut into jobs by
+ * Cost: n_items * K exponentials per Newton step, usually one or two per iteration. Items are divided into jobs by
  * their number, and sums are added in the order of jobs: any number of threads gives the same bytes. */
 #include "labels/em/item_prior.h"
 #include "core/memory/memory.h"
@@ -49,7 +49,7 @@ size_t dis__item_prior_memory(size_t n_items, size_t n_classes)
                                 jobs * (scratch_of(n_classes) + n_classes + 8) * sizeof(double));
 }
 
-/* log q below the largest of each row, and the variance of log q when all classes are alike, summed over items. */
+/* log q minus the maximum of each row, and the variance of log q under equal classes, summed over items. */
 static void log_job(void *arg, size_t first, size_t last, double *sum, int thread)
 {
     (void)thread;
@@ -67,7 +67,7 @@ static void log_job(void *arg, size_t first, size_t last, double *sum, int threa
     }
 }
 
-/* Factors of n items from `first` on at the weight and class prior at hand, and their part of the sums. */
+/* Factors of n items from `first` on at the current weight and class prior, and their part of the sums. */
 static void measure_block(const dis__item_prior *prior, size_t first, size_t n, double *z, double *expected)
 {
     const size_t K = prior->n_classes;

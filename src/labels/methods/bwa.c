@@ -1,21 +1,21 @@
-/* Bayesian weighted average: class by class, an item's label is a mean of its votes weighted by how closely each worker
- * keeps to such means (Li, Rubinstein & Cohn 2019, Truth inference at scale; update rules as the authors' bwa.py).
+/* Bayesian weighted average: class by class, an item's label is a mean of its votes, weighted by the precision of each
+ * worker around such means (Li, Rubinstein & Cohn 2019, Truth inference at scale; update rules as the authors' bwa.py).
  *
  *     y = 1 for a vote for class k, else 0;   y ~ N(z[i], 1 / v[w]),   z[i] ~ N(mu, 1 / lambda),   v[w] ~ Gamma
  *     mu   = mean of z
  *     v[w] = (a + n[w]) / (b + sum over w's votes of (z - y)^2)
  *     z[i] = (lambda mu + sum over votes of v y) / (lambda + sum over votes of v)
  *
- * for each class apart; the label is z over the classes, normalised. a is `weight-prior`, lambda `mean-prior`; b is a
- * times the mean over votes of z (1 - z) at the start, times 4 (1 - 1 / K) with correction=yes. Starts from vote
- * shares. Items without votes have the mean. A class on which no two workers ever differ has b = 0: its z stay the
+ * for each class separately; the label is z over the classes, normalised. a is `weight-prior`, lambda `mean-prior`; b
+ * is a times the mean over votes of z (1 - z) at the start, times 4 (1 - 1 / K) with correction=yes. Starts from vote
+ * shares. Items without votes get the mean. A class on which no two workers ever differ has b = 0: its z stay the
  * shares.
  *
  * Objective: the log posterior of z, v and mu up to its constant, summed over the classes; every update is its maximum
  * in what it changes.
  *
- * Cost: an iteration is one pass over the votes with K numbers each. Items are cut into a fixed number of jobs with
- * sums of their own, added in order (item_passes.h). */
+ * Cost: an iteration is one pass over the votes with K values each. Items are divided into a fixed number of jobs with
+ * separate sums, added in order (item_passes.h). */
 #include "labels/passes/item_passes.h"
 #include "core/parallel/comm.h"
 #include <math.h>
@@ -63,11 +63,11 @@ typedef struct {
     double *weight;            /* (n_workers, K): v */
     uint64_t *n_votes;         /* (n_workers) */
     dis__item_sums pass;       /* of (n_workers, K) (z - y)^2, then (3, K) z, z^2, z (1 - z) times votes */
-    double *total;             /* (n_workers + 3, K): what the pass added up */
+    double *total;             /* (n_workers + 3, K): the sums of a pass */
     double *squares, *sums;    /* its two parts */
     double *room;              /* (threads, K) */
     double *mean, *b, *lambda; /* (K) */
-    bool first;                /* shares are wanted */
+    bool first;                /* vote shares are requested */
 } bwa;
 
 static size_t count_jobs(const dis_votes_view *v, size_t n_votes)
@@ -154,7 +154,7 @@ static dis_status step(bwa *b, double *objective)
     return DIS_OK;
 }
 
-/* Sums of vote shares, and how many items have votes. */
+/* Sums of vote shares, and the number of items with votes. */
 static void share_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     (void)thread;
@@ -167,7 +167,7 @@ static void share_job(void *arg, size_t first, size_t last, double *sums, int th
     }
 }
 
-/* Vote shares: weights of 1 and nothing at the mean. Items without votes get the mean of the others. */
+/* Vote shares: weights of 1 and no prior mean. Items without votes get the mean of the others. */
 static dis_status begin(bwa *b)
 {
     const dis_votes_view *v = &b->args->votes;

@@ -1,11 +1,12 @@
-/* The crowd model as a label method: confusion matrices drawn towards that of the crowd as far as a worker's votes are
- * few, and three levels of difficulty (crowd_model.h has the model, docs/evidence/review.md the reasons for its numbers).
+/* The crowd model as a label method: confusion matrices shrunk towards that of the crowd if a worker has few votes, and
+ * three levels of difficulty (crowd_model.h has the model, docs/evidence/review.md the measurements behind its
+ * constants).
  *
- * Starts from vote shares. The number of rounds is part of the model: the shrinkage is a rule, not a prior whose
- * posterior is climbed, and further rounds make labels surer than they should be. So 5 rounds are a whole fit, and only
- * with tolerance above 0 does the method stop earlier or say that it has not converged.
+ * Starts from vote shares. The number of rounds is part of the model: the shrinkage is a rule, not a prior of an
+ * optimised posterior, and further rounds make labels overconfident. So 5 rounds are a complete fit, and only with
+ * tolerance above 0 can the method stop earlier or report that it has not converged.
  *
- * No objective: rounds nearly always raise the marginal likelihood of the votes but are not bound to.
+ * No objective: rounds nearly always increase the marginal likelihood of the votes, but not necessarily.
  *
  * Cost: a round passes over the votes twice, item by item; one K x K matrix for each worker. */
 #include "labels/crowd/crowd_model.h"

@@ -1,25 +1,24 @@
-/* CROWDLAB: a model and the votes on an item, averaged by how far each can be trusted (Goh, Tkachenko & Mueller 2022;
- * rules as cleanlab 2.9, multiannotator, quality_method="crowdlab", consensus_method="best_quality"). With n_i the
- * votes on item i, z the class that a vote is for, q the prediction and c the consensus,
+/* CROWDLAB: a model and the votes on an item, averaged with weights for their reliability (Goh, Tkachenko & Mueller
+ * 2022; rules as cleanlab 2.9, multiannotator, quality_method="crowdlab", consensus_method="best_quality"). With n_i
+ * the votes on item i, z the class that a vote is for, q the prediction and c the consensus,
  *
- *     L     mean over items with 2 votes or more of the share of their votes that are for c
+ *     L     mean over items with 2 votes or more of the share of their votes for c
  *     E0    share of these items whose c is not the most frequent c, at least 1e-6
  *     A_j   sum over j's votes of the other votes on the item that are for the same class, over the sum of n_i - 1;
- *           the mean of all others for a worker who never voted with anybody
+ *           the mean of all other workers for one who shares no items
  *     w_j   max(1e-6, 1 - (1 - A_j) / E0)
  *     w_M   max(1e-6, 1 - (share of these items where the best class of q is not c) / E0) * sqrt(mean n)
  *     p_i  ~  w_M q_i + sum_j w_j (L at z_ij, (1 - L) / (K - 1) elsewhere)
  *
- * First c is the majority (a tie: the class that q likes best, then the one with fewer votes in all, then the first
- * one; cleanlab has agreement with the consensus and chance behind these); then once more with the best class of p as
- * c, where it is one alone.
+ * First c is the majority (ties: the most probable class under q, then the one with fewer votes in total, then the
+ * first one; cleanlab breaks remaining ties by agreement with the consensus and at random). The computation is repeated
+ * with the most probable class of p as c, if it is unique.
  *
- * Items without a prediction are judged by their votes alone, and the model by the items that have one. Known items
- * have their gold label as consensus, and as label. There is no E0 to speak of when all items have one class: every
- * weight is then 1e-6 or 1.
+ * Items without a prediction use their votes only, and the model is judged by the items with one. Items with a gold
+ * label have it as consensus, and as label. If all items have the same class, E0 is meaningless: every weight is then
+ * 1e-6 or 1.
  *
- * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers per worker and
- * item. */
+ * Cost: one pass over the votes for the workers, and three over the items. Memory: a few values per worker and item. */
 #include "labels/passes/item_passes.h"
 #include "core/parallel/comm.h"
 #include "dissent/labels.h"
@@ -37,8 +36,9 @@ typedef struct {
     const dis__fit_args *args;
     dis_fit *fit;
     uint32_t *consensus;   /* (n_items) */
-    uint64_t *class_votes; /* (n_classes): votes for each class in all */
-    uint64_t *count;       /* (n_classes + 3): of one item, or of the consensus with what count_items() counts */
+    uint64_t *class_votes; /* (n_classes): total votes for each class */
+    uint64_t *count;       /* (n_classes + 3): votes of one item, or counts of the consensus with those of
+                            * count_items() */
     double *agreement;     /* (n_workers): A */
     double *weight;        /* (n_workers): w */
     double likely, model;  /* L, w_M */
@@ -49,7 +49,7 @@ static uint64_t n_votes(const dis_votes_view *v, size_t i)
     return v->start[i + 1] - v->start[i];
 }
 
-/* The largest of q, the first of them; *n gets how many classes are as large. */
+/* The largest element of q, the first on a tie; *n receives the number of equal ones. */
 static size_t best_of(const double *q, size_t n_classes, size_t *n)
 {
     const size_t best = dis__argmax(q, n_classes);
@@ -65,7 +65,7 @@ static bool is_predicted(const double *q, size_t n_classes)
     return false;
 }
 
-/* Whether class a is to win over b with as many votes. */
+/* Whether class a wins a tie against b. */
 static bool wins_tie(const crowdlab *c, const double *q, size_t a, size_t b)
 {
     if (q[a] != q[b]) return q[a] > q[b];
@@ -85,7 +85,7 @@ static size_t majority(const crowdlab *c, size_t i)
     return best;
 }
 
-/* A of every worker: integers, so that the order of votes does not matter. */
+/* A of every worker, from integers, so that the order of votes does not matter. */
 static dis_status judge_workers(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;
@@ -117,10 +117,10 @@ static dis_status judge_workers(crowdlab *c)
                              "method");
 }
 
-/* Whole numbers of the items with 2 votes or more, after the counts of their consensus by class. */
+/* Integer counts over the items with 2 votes or more, after the counts of their consensus by class. */
 enum { ITEMS, PREDICTED, WRONG, NUMBERS };
 
-/* The sum of the shares of their votes that are for the consensus. */
+/* The sum of the shares of their votes for the consensus. */
 static void share_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     (void)thread;

@@ -4,17 +4,17 @@
  *     E   p(t | item)  ~  prior[t] * product over votes of confusion[worker][label][t]          (in logs)
  *     M   confusion[w][l][t] = sum of p(t | item) over w's votes for l, normalised over l;  prior = mean of p
  *
- * Starts from vote shares. A class in which a worker has no mass at all gets the uniform distribution over the labels
- * that this worker used. Options turn the estimates into posterior modes: `smoothing` and `diagonal` are pseudo-counts
- * of a Dirichlet prior on each column of each matrix (every cell; the diagonal besides), `prior-count` of one on the
- * class prior. `floor` is crowd-kit's rule (1e-10 there): soft counts of used labels and the class prior are raised to
- * it; with it the likelihood may fall by tiny amounts.
+ * Starts from vote shares. If a worker has no votes on items of a class, that column is uniform over the labels that
+ * the worker used. Options turn the estimates into posterior modes: `smoothing` and `diagonal` are pseudo-counts of a
+ * Dirichlet prior on each column of each matrix (every cell; the diagonal in addition), `prior-count` of one on the
+ * class prior. `floor` is crowd-kit's rule (1e-10 there): expected counts of used labels and the class prior are at
+ * least this value; with it the likelihood may decrease slightly.
  *
  * Objective: the marginal log-likelihood, plus the log-prior up to its constant.
  *
  * Defaults: half a vote on every cell and two on the diagonal, which is better in log-loss on nearly every real crowd
- * and never collapses where workers have few votes (docs/evidence/methods.md). smoothing=0 is the reference rule, without any
- * pseudo-count, and gives the published accuracies (RTE .9275, MRE .760, POS .779; measured in
+ * and never collapses if workers have few votes (docs/evidence/methods.md). smoothing=0 is the reference rule,
+ * without any pseudo-count, and gives the published accuracies (RTE .9275, MRE .760, POS .779; measured in
  * tests/unit/test_em_data.c).
  *
  * Cost: one pass over the votes per iteration (labels/methods/em.h); tables of n_workers * K * K. */

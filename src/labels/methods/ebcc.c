@@ -1,27 +1,27 @@
-/* Enhanced Bayesian classifier combination: every class has several kinds of items, so that workers may err together
+/* Enhanced Bayesian classifier combination: every class has several subtypes, which models correlated errors of workers
  * (Li, Rubinstein & Cohn, ICML 2019; update rules and priors as the authors' ebcc.py).
  *
  *     class t ~ tau,  kind m | t ~ pi[t],  label of worker w | t, m ~ v[w][., t, m]        M = `groups` kinds per class
  *     q(t, m | item) ~ exp( E log tau[t] + E log pi[t, m] + sum over votes of E log v[w][l, t, m] )
  *
  * and Dirichlet posteriors for tau, pi[t] and v[w][., t, m]: prior counts `class-prior`, `group-prior` / M, and
- * `diagonal` where label = class, `off-diagonal` elsewhere. With few prior counts for kinds most of them stay empty.
+ * `diagonal` where label = class, `off-diagonal` elsewhere. With few prior counts, most kinds stay empty.
  * The label is q(t | item), the sum over kinds. groups=1 is ibcc.
  *
  * Start: vote shares, each class's share split over its kinds at random, by a signature of the item that depends on its
- * votes alone (who voted: how often that worker chose each class): neither names nor the order of rows matter.
- * combine=best: each of `restarts` starts runs `screen` iterations, then the best one is run from its start.
- * combine=mean: all are run to the end, and the labels are the mean of theirs; everything else is of the best. Starts
- * end in different optima, and their mean is better calibrated than any of them (docs/evidence/methods.md).
+ * votes only (each worker is represented by label counts), not on names or the order of rows. combine=best: each of
+ * `restarts` starts runs `screen` iterations, then the best one is run from its start. combine=mean: all run to the
+ * end, and the labels are their mean; everything else is from the best one. Starts converge to different optima, and
+ * their mean is better calibrated than any of them (docs/evidence/methods.md).
  *
- * Parameters: `confusion` and `prior` as of ibcc, posterior means, the kinds of a class averaged by their shares;
+ * Parameters: `confusion` and `prior` as in ibcc, posterior means, averaged over the kinds of a class by their shares;
  * `group_confusion` and `group_share` are those of each kind.
  *
  * Objective: the evidence lower bound, as in ibcc.c: the sum of log normalisers minus KL(q || prior) of every
  * Dirichlet.
  *
- * Cost: an iteration is one pass over the votes with rows of K * M numbers, and 2 special functions for each of
- * n_workers * K * K * M numbers. */
+ * Cost: an iteration is one pass over the votes with rows of K * M values, and 2 special functions for each of
+ * n_workers * K * K * M values. */
 #include "labels/em/em.h"
 #include "core/parallel/comm.h"
 #include "core/random/random.h"
@@ -108,13 +108,13 @@ typedef struct {
     double prior_constant;           /* log normaliser of one column's prior */
     double *scratch;                 /* (states + K + 4) for the classes */
     uint64_t *signature;             /* (n_items) */
-    double *sum;                     /* (n_items, K) of the labels of all restarts; NULL: the best is wanted */
-    bool warm;                       /* the next update takes the current parameters */
+    double *sum;                     /* (n_items, K) sum of the labels of all restarts; NULL: combine=best */
+    bool warm;                       /* the next update uses the current parameters */
 } ebcc;
 
 /* ---- the update ---- */
 
-/* Parameters at hand to the table: nothing is known of their posterior, so there is no objective yet. */
+/* Writes the current parameters to the table: their posterior is unknown, so there is no objective yet. */
 static void copy_worker(const ebcc *b, size_t w, double *x)
 {
     const size_t K = b->em.n_classes, S = b->em.n_states, row = b->em.row;
@@ -167,8 +167,8 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     return -kl;
 }
 
-/* One Dirichlet of n counts: sum[j] + a become E log of its probabilities; returns KL from the prior of a each. mean:
- * the posterior mean, NULL: not wanted. scratch: n + 3 numbers. */
+/* One Dirichlet of n counts: sum[j] + a is replaced by E log of its probabilities; returns KL from the prior with a
+ * each. mean: the posterior mean, NULL: not requested. scratch: n + 3 doubles. */
 static double expect(const dis__special_functions *f, const double *sum, double a, size_t n, double *out, double *mean,
                      double *scratch)
 {
@@ -242,7 +242,7 @@ static dis_status sign_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* What is said of an item and by whom, as one number. Sums of integers: the order of rows does not matter. */
+/* Hash of an item's votes and their workers. Sums of integers, so the order of rows does not matter. */
 static dis_status sign_items(const ebcc *b)
 {
     const dis_votes_view *v = &b->em.args->votes;
@@ -256,7 +256,7 @@ static dis_status sign_items(const ebcc *b)
     return status;
 }
 
-/* First parameters of restart r. */
+/* Initial parameters of restart r. */
 static dis_status begin(void *arg, int64_t r, bool only)
 {
     ebcc *b = arg;
@@ -266,8 +266,8 @@ static dis_status begin(void *arg, int64_t r, bool only)
     return dis__em_update(&b->em, b->rules, only);
 }
 
-/* Parameters of an earlier fit with as many groups; workers and classes that it did not know start from the prior's
- * mean. Posterior means are never 0, so nothing has become impossible. */
+/* Parameters of an earlier fit with the same number of groups; unknown workers and classes start from the prior's mean.
+ * Posterior means are never 0, so nothing is impossible. */
 static dis_status read_state(ebcc *b, const dis__fit_args *args)
 {
     const size_t K = b->em.n_classes, M = b->n_groups, S = K * M, n = args->votes.n_workers * K;
@@ -285,7 +285,7 @@ static dis_status read_state(ebcc *b, const dis__fit_args *args)
     return DIS_OK;
 }
 
-/* The kinds of a class averaged by their shares. */
+/* Averages the kinds of a class by their shares. */
 static void average_groups(const ebcc *b)
 {
     const size_t K = b->em.n_classes, M = b->n_groups, n = b->em.args->votes.n_workers * K * K;
@@ -306,7 +306,7 @@ static dis_status run_warm(ebcc *b, const dis__em_rules *rules)
     return dis__em_loop(&b->em, rules, b->o->iterations, b->o->tolerance);
 }
 
-/* The mean of the labels of all restarts into fit->p, the rest of the fit that of the best one. */
+/* The mean of the labels of all restarts into fit->p, the rest of the fit from the best one. */
 static dis_status run_all(ebcc *b, const dis__em_rules *rules, dis_fit *fit)
 {
     const size_t n = fit->n_items * fit->n_classes;
@@ -328,7 +328,7 @@ static dis_status run_all(ebcc *b, const dis__em_rules *rules, dis_fit *fit)
     fit->n_trace = 0;
     DIS_TRY(begin(b, best, false));
     DIS_TRY(dis__em_loop(&b->em, rules, b->o->iterations, b->o->tolerance));
-    fit->counted = false; /* other labels than those of the last pass */
+    fit->counted = false; /* the labels differ from those of the last pass */
     for (size_t i = 0; i < fit->n_items; i++) {
         double total = 0, *p = fit->p + i * fit->n_classes;
         for (size_t k = 0; k < fit->n_classes; k++) total += p[k] = sum[i * fit->n_classes + k];

@@ -1,11 +1,11 @@
-/* Fast Dawid-Skene: as dawid-skene, with the E-step giving each item to its likeliest class (Sinha, Rao &
- * Balasubramanian 2018), the first one on a tie. It settles in a few iterations. method=hybrid runs soft iterations
- * until the class marginals move by at most .005 (L1), then hard ones.
+/* Fast Dawid-Skene: as dawid-skene, but the E-step assigns each item to its most probable class (Sinha, Rao &
+ * Balasubramanian 2018), the first one on a tie. It converges in a few iterations. method=hybrid runs soft iterations
+ * until the class marginals change by at most .005 (L1), then hard ones.
  *
  * Objective: the classification log-likelihood, sum over items of max_t log prior[t] prod confusion[w][l][t];
- * coordinate ascent, so it never falls. Under hybrid the trace holds the marginal likelihood of the soft iterations,
- * and begins anew with the first hard one. The reference stops when the class marginals move by less than 1e-4:
- * marginals=1e-4.
+ * coordinate ascent, so it never decreases. With method=hybrid the trace has the marginal likelihood of the soft
+ * iterations, and restarts with the first hard one. The reference stops when the class marginals change by less than
+ * 1e-4: marginals=1e-4.
  *
  * Cost: as dawid-skene per iteration, without the exponentials. */
 #include "labels/em/confusion.h"
@@ -54,9 +54,9 @@ static const dis_option options_table[] = {
 };
 
 typedef struct {
-    dis__confusion c; /* first: the shared M-step takes it for its argument */
+    dis__confusion c; /* first: the shared M-step uses it as its argument */
     const fds_options *o;
-    double *marginals; /* (K) after the pass before; negative at first */
+    double *marginals; /* (K) after the previous pass; negative at first */
 } fds;
 
 static bool after(void *arg, dis__em *em)

@@ -1,23 +1,24 @@
 /* GLAD: abilities of workers and difficulties of items (Whitehill et al. 2009). With ability a_w and easiness exp(b_i),
- * a vote is right with probability sigma(x), x = a_w exp(b_i); wrong labels share the rest equally; classes are equally
- * likely beforehand; a and b have N(1, 1) priors (as in crowd-kit 1.4.1). The soft label is the posterior of the true
- * class. The difficulty that is reported is exp(-b), 1 for an item as hard as ability 1 at x = 1.
+ * a vote is correct with probability sigma(x), x = a_w exp(b_i); wrong labels share the rest equally; the class prior
+ * is uniform; a and b have N(1, 1) priors (as in crowd-kit 1.4.1). The soft label is the posterior of the true class.
+ * The reported difficulty is exp(-b); it is 1 if x = 1 at ability 1.
  *
  * The objective is the logarithm of the marginal likelihood times the priors. As log P(vote | true) = [vote = true] (x
  * + L) - log(1 + exp x) - L with L = log(K - 1), the scores of an item's classes are exp(b) A_k + n_k L up to a
- * constant, with A_k the summed ability that voted for class k: the posterior needs no function of single votes.
+ * constant, with A_k the sum of the abilities of the votes for class k: the posterior needs no function of single
+ * votes.
  *
- * An iteration has three parts, none of which can lower the objective:
+ * An iteration has three parts, none of which can decrease the objective:
  *   1. a Newton step for every a_w in the expected log-likelihood under the current posteriors (EM: concave and
- * separate for each worker), halved until it does not lose;
+ * separate for each worker), halved until it does not decrease;
  *   2. a Newton step for every b_i in the marginal likelihood itself, which given the abilities is a function of b_i
- * alone, halved likewise;
- *   3. the exact best move along (a c, b - log c), which leaves all x as they are: without it the priors pull the two
- * scales right very slowly. Whether a step loses is judged with a slack of 1e-12 relative, so that rounding, and with
- * it the order of rows, decides nothing.
+ *      only, halved likewise;
+ *   3. the exact best move along (a c, b - log c), which keeps all x unchanged: without it the priors fix the two
+ *      scales very slowly. Decreases are compared with a relative tolerance of 1e-12, so that rounding, and with it the
+ *      order of rows, has no influence.
  *
- * Cost: two passes over the votes per iteration, one exponential and one logarithm per vote each, 8 votes side by side.
- * Memory: five numbers per item, a few per worker for each job. */
+ * Cost: two passes over the votes per iteration, one exponential and one logarithm per vote each, 8 votes in parallel.
+ * Memory: five values per item, a few per worker for each job. */
 #include "core/numbers/logistic.h"
 #include "labels/passes/item_passes.h"
 #include <math.h>
@@ -46,24 +47,24 @@ enum { WORKER_SUMS = sizeof(worker_sums) / sizeof(double) };
 typedef struct {
     const dis__fit_args *args;
     dis_fit *fit;
-    size_t block;                  /* votes of a block of items at most */
+    size_t block;                  /* maximum number of votes of a block of items */
     double log_others;             /* L */
     double *ability;               /* (n_workers) */
     double *ability_try;           /* (n_workers) */
     double *expected;              /* (n_workers): expected log-likelihood of a worker's votes at `ability` */
     double *easy;                  /* (n_items): b */
-    double *easy_step;             /* (n_items): what is to be tried next */
-    double *marginal;              /* (n_items): log-likelihood of the item at the abilities and b at hand */
-    dis__item_sums items, workers; /* passes over items: steps of b; at abilities to be tried */
-    double *total;   /* what they added up: (n_workers) worker_sums, and after them the marginal log-likelihood */
-    double *scratch; /* (threads, n_scratch) */
+    double *easy_step;             /* (n_items): the next value to try */
+    double *marginal;              /* (n_items): log-likelihood of the item at the current abilities and b */
+    dis__item_sums items, workers; /* passes over items: steps of b; evaluation at trial abilities */
+    double *total;                 /* their sums: (n_workers) worker_sums, followed by the marginal log-likelihood */
+    double *scratch;               /* (threads, n_scratch) */
     size_t n_scratch;
 } glad;
 
 /* Scratch of a thread: a block of votes and one item's classes. */
 typedef struct {
     double *sigma, *tail; /* (block + pad) */
-    double *support;      /* (n_classes): summed ability that voted for the class */
+    double *support;      /* (n_classes): sum of the abilities of votes for the class */
     double *n_votes;      /* (n_classes) */
     double *score;        /* (n_classes) */
 } room;
@@ -75,7 +76,8 @@ static room thread_room(const glad *g, int thread)
     return (room){at, at + n, at + 2 * n, at + 2 * n + k, at + 2 * n + 2 * k};
 }
 
-/* x of the votes of items first .. last - 1 at abilities a and easiness b, then sigma and tail of them (logistic.h). */
+/* x of the votes of items first .. last - 1 at abilities a and easiness b, followed by their sigma and tail
+ * (logistic.h). */
 static void evaluate(const glad *g, const double *ability, const double *easy, size_t first, size_t last, const room *r)
 {
     const dis_votes_view *v = &g->args->votes;
@@ -100,8 +102,8 @@ static void evaluate_item(const glad *g, size_t i, double easy, double *sigma, d
     }
 }
 
-/* The item's posterior into p (n_classes) and its marginal log-likelihood; tail: of its votes. *mean and *spread
- * (may be NULL) get the posterior mean and variance of exp(b) A_k, the first and, with the mean, second derivative of
+/* The item's posterior into p (n_classes) and its marginal log-likelihood; tail: of its votes. *mean and *spread (may
+ * be NULL) receive the posterior mean and variance of exp(b) A_k, the first and, with the mean, second derivative of
  * the score by b. */
 static double posterior(const glad *g, const double *ability, double easy, size_t i, const double *tail, const room *r,
                         double *p, double *mean, double *spread)
@@ -148,7 +150,7 @@ static double posterior(const glad *g, const double *ability, double easy, size_
     return log(sum) - lost - log((double)n_classes);
 }
 
-/* The end of the block of items that starts at `first`: as many as fit, at least one. */
+/* The end of the block of items that starts at `first`: as many items as fit, at least one. */
 static size_t block_end(const glad *g, size_t first, size_t last)
 {
     const uint64_t *start = g->args->votes.start;
@@ -162,15 +164,15 @@ static double prior(double x)
     return -.5 * (x - 1) * (x - 1);
 }
 
-/* Expected log-likelihood of a vote that is right with probability `right`, up to a constant: right * x - log(1 + exp
+/* Expected log-likelihood of a vote that is correct with probability `right`, up to a constant: right * x - log(1 + exp
  * x). */
 static double expected_log(double right, double x, double tail)
 {
     return (x > 0 ? right - 1 : right) * x - tail;
 }
 
-/* Takes the step of b_i that is set, or as much of it as does not lose; sigma and tail hold the item's votes at b_i
- * + step and are brought up to date when that is not where it ends. */
+/* Applies the planned step of b_i, halved until it does not decrease; sigma and tail are those of the item's votes at
+ * b_i + step, and are updated if the step was halved. */
 static void update_item(const glad *g, size_t i, room *r, size_t offset, double *p)
 {
     room own = *r;
@@ -191,8 +193,8 @@ static void update_item(const glad *g, size_t i, room *r, size_t offset, double 
     }
 }
 
-/* Part 2 of an iteration, and what part 1 of the next needs: steps of b are taken, posteriors follow, and each worker's
- * derivatives are summed. */
+/* Part 2 of an iteration, and the inputs of part 1 of the next: steps of b are applied, posteriors updated, and each
+ * worker's derivatives summed. */
 static void item_job(void *arg, size_t first, size_t last, double *into, int thread)
 {
     const glad *g = arg;
@@ -221,8 +223,8 @@ static void item_job(void *arg, size_t first, size_t last, double *into, int thr
     }
 }
 
-/* At the abilities to be tried: the expected log-likelihood of each worker's votes, and for each item the step of b
- * that Newton's method would take. */
+/* At the trial abilities: the expected log-likelihood of each worker's votes, and the Newton step of b for each
+ * item. */
 static void worker_job(void *arg, size_t first, size_t last, double *into, int thread)
 {
     const glad *g = arg;
@@ -245,7 +247,8 @@ static void worker_job(void *arg, size_t first, size_t last, double *into, int t
                 bend += sigma * (1 - sigma) * x * x;
             }
             const double gradient = mean - slope - (g->easy[b] - 1), curvature = slope + bend + 1 - mean - spread;
-            /* where the marginal is not concave, a step uphill of a length that the prior's curvature suggests */
+            /* where the marginal is not concave, an ascent step with a length that follows from the prior's
+             * curvature */
             const double step = gradient / (curvature > .1 ? curvature : 1 + fabs(curvature));
             g->easy_step[b] = !isfinite(step)        ? 0
                               : step > LONGEST_STEP  ? LONGEST_STEP
@@ -275,7 +278,7 @@ static void prior_job(void *arg, size_t first, size_t last, double *sums, int th
     for (size_t i = first; i < last; i++) *sums += prior(g->easy[i]);
 }
 
-/* Part 3: the best c for (a c, b - log c); *log_c gets log c. */
+/* Part 3: the best c for (a c, b - log c); *log_c receives log c. */
 static dis_status best_scale(glad *g, double *log_c)
 {
     double a1 = 0, a2 = 0, b1 = 0, t = 0;
@@ -295,7 +298,7 @@ static dis_status best_scale(glad *g, double *log_c)
     return DIS_OK;
 }
 
-/* The objective, after everything of an iteration is in place. */
+/* The objective, after all parts of an iteration. */
 static dis_status objective(glad *g, double *out)
 {
     double sum = g->total[g->fit->n_workers * WORKER_SUMS];
@@ -305,13 +308,13 @@ static dis_status objective(glad *g, double *out)
     return DIS_OK;
 }
 
-/* Part 1: tries Newton steps for all workers, halving those that lose. */
+/* Part 1: tries Newton steps for all workers, halving those that decrease the objective. */
 static dis_status step_workers(glad *g, double log_c)
 {
     const size_t n_workers = g->fit->n_workers;
     const double c = exp(log_c);
     for (size_t w = 0; w < n_workers; w++) {
-        const worker_sums s = sums_of(g, w); /* taken before abilities were scaled by c and easiness by 1/c */
+        const worker_sums s = sums_of(g, w); /* computed before abilities were scaled by c and easiness by 1/c */
         const double step = (s.gradient / c - (g->ability[w] - 1)) / (s.curvature / (c * c) + 1);
         g->expected[w] = s.expected;
         g->ability_try[w] = g->ability[w] + (step > LONGEST_STEP    ? LONGEST_STEP
@@ -421,7 +424,7 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
     DIS_TRY(dis__alloc_array(&g->marginal, v->n_items, sizeof *g->marginal));
     DIS_TRY(dis__alloc_array(&g->total, g->items.n_sums, sizeof *g->total));
     DIS_TRY(dis__item_sums_create(&g->items));
-    g->workers = g->items; /* one after the other, by the same memory */
+    g->workers = g->items; /* sequentially, in the same memory */
     g->workers.job = worker_job;
     DIS_TRY(dis__alloc_array(&g->scratch, (size_t)dis_context_n_threads(args->ctx), g->n_scratch * sizeof *g->scratch));
     DIS_TRY(start(args, g, difficulty));

@@ -6,12 +6,12 @@
  * psi(sum_l nu)
  *
  * and the same for the class proportions kappa. Priors: `diagonal` where label = true, `off-diagonal` elsewhere,
- * `class-prior`. Starts from vote shares. Parameters given back are posterior means.
+ * `class-prior`. Starts from vote shares. The parameters returned are posterior means.
  *
  * Objective: the evidence lower bound. With q(t) optimal for the given q(pi), q(kappa) it is the sum over items of the
- * log normaliser minus KL(q || prior) of every Dirichlet; both halves of an iteration raise it.
+ * log normaliser minus KL(q || prior) of every Dirichlet; both halves of an iteration increase it.
  *
- * Cost: one pass over the votes per iteration, 2 special functions for each of n_workers * K * K numbers. */
+ * Cost: one pass over the votes per iteration, 2 special functions for each of n_workers * K * K values. */
 #include "labels/em/confusion.h"
 #include <math.h>
 #include <string.h>
@@ -96,7 +96,7 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     ibcc *b = arg;
     const dis__special_functions *f = &b->c.em.special;
     const size_t K = b->c.em.n_classes;
-    /* Beside predictions the class prior is estimated without a prior of its own: its posterior would be no
+    /* With predictions the class prior is estimated without a Dirichlet prior: its posterior would not be a
      * Dirichlet. */
     if (b->c.warm || b->c.em.items) return dis__confusion_update_prior(&b->c, sum, n_items, prior, keep);
     const double a = b->o->class_prior, prior_total = a * (double)K, total = prior_total + (double)n_items;

@@ -4,10 +4,10 @@
  *     x(i -> j) = sum over the other workers j' of item i of A(i, j') y(j' -> i),
  *     y(j -> i) = sum over the other items i' of worker j of A(i', j) x(i' -> j).
  *
- * Messages start at 1, the mean of the published random start, so that the result depends on no seed and on no order of
- * rows. They are divided by the largest one in each iteration; only their ratios matter. The sign of sum A y decides;
- * the soft label is the share of |y| that supports a class, where a worker of negative reliability supports the other
- * one. A worker with one vote has no message.
+ * Messages start at 1, the mean of the published random start, so that the result does not depend on a seed or on the
+ * order of rows. They are divided by the largest one in each iteration, since only their ratios matter. The sign of sum
+ * A y decides; the soft label is the share of |y| that supports a class; a worker of negative reliability supports the
+ * other one. A worker with one vote has no message.
  *
  * Cost: two passes over the votes per iteration. */
 #include "labels/method.h"
@@ -46,7 +46,7 @@ static void send_from_items(const kos *k)
     }
 }
 
-/* The largest message, by which all are divided; 0: there are none. */
+/* The largest message, by which all are divided; 0: no messages. */
 static double send_from_workers(const kos *k)
 {
     const dis_votes_view *votes = k->votes;

@@ -3,12 +3,11 @@
  *
  *     P(label | w, true) = guess[w] * strategy[w][label] + know[w] * [label = true]
  *
- * Classes are equally likely (the reference), or with prior=estimate as likely as the labels make them: the maximum of
- * the objective over the class prior.
+ * The class prior is uniform (the reference), or with prior=estimate the maximum of the objective over the class prior.
  *
- * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l
- * that were known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker,
- * label), and one number B = 1 + know / (guess strategy[l]) (labels/methods/em.h).
+ * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of known votes
+ * for l is S know / (know + guess strategy[l]), the others were guessed. So the pass needs one sum per (worker, label),
+ * and one value B = 1 + know / (guess strategy[l]) (labels/methods/em.h).
  *
  * method=em: expected counts plus smoothing / K, normalised: posterior mode. method=vb: exp(psi(count + prior) -
  * psi(sum)), not normalised: variational Bayes with Beta and Dirichlet priors; `know`, `guess` and `strategy` are then
@@ -20,14 +19,16 @@
  *
  * Restarts: tables start at 1 + noise U(0, 1), normalised, the random numbers keyed by seed, restart and the worker's
  * own label counts, so that neither names nor order matter. Each restart runs `screen` iterations; the best one is then
- * run from its start. On RTE, MRE and POS the restart chosen after 5 iterations goes to the same optimum as the one
- * that wins when all run until they settle (tests/unit/test_em_data.c). start=uniform: guess = know = 1/2, strategy =
- * 1/K, one run.
+ * run from its start. On RTE, MRE and POS the restart chosen after 5 iterations converges to the same optimum as the
+ * best one if all run to convergence (tests/unit/test_em_data.c). start=uniform: guess = know = 1/2, strategy = 1/K,
+ * one run.
  *
- * An iteration is an update and a pass; iterations = 0 is the pass over the start. The reference stops after 50; ours
- * goes on until the objective has settled (15 to 230 iterations on the crowds tried), which costs no accuracy there.
+ * An iteration is an update and a pass; iterations = 0 is the pass over the start. The reference stops after 50; this
+ * implementation runs until the objective converges (15 to 230 iterations on the crowds tested), without loss of
+ * accuracy.
  *
- * Cost: one pass over the votes per iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard.
+ * Cost: one pass over the votes per iteration, plus restarts * screen passes; memory: 2 values per (worker, label) and
+ * shard.
  */
 #include "labels/em/em.h"
 #include "core/random/random.h"
@@ -124,10 +125,10 @@ typedef struct {
     double *know, *guess; /* (n_workers) */
     double *strategy;     /* (n_workers, K) */
     double *n_votes;      /* (n_workers, K) */
-    double *prior;        /* (K), NULL: classes are equally likely */
+    double *prior;        /* (K), NULL: uniform */
     uint64_t seed;
-    int64_t restart;       /* whose start the next update makes; -1: an update from sums */
-    bool warm;             /* the next update takes the current tables */
+    int64_t restart;       /* restart whose start the next update makes; -1: an update from sums */
+    bool warm;             /* the next update uses the current tables */
     double prior_constant; /* log normalisers of the priors of one worker */
 } mace;
 
@@ -150,7 +151,7 @@ static void start_worker(const mace *m, size_t w)
     for (size_t l = 0; l < K; l++) strategy[l] /= sum;
 }
 
-/* x (K): how many votes for l were guessed; known: how many were not. Posterior modes. */
+/* x (K): number of guessed votes for l; known: number of known ones. Posterior modes. */
 static double maximise(const mace *m, size_t w, const double *guessed, double known)
 {
     const size_t K = m->em.n_classes;
@@ -163,7 +164,7 @@ static double maximise(const mace *m, size_t w, const double *guessed, double kn
     return 0;
 }
 
-/* Variational posteriors; returns minus their KL from the priors. psi: room for 2 (K + 4) numbers. */
+/* Variational posteriors; returns minus their KL from the priors. psi: room for 2 (K + 4) doubles. */
 static double vary(const mace *m, size_t w, const double *guessed, double known, double *psi)
 {
     const size_t K = m->em.n_classes;
@@ -239,7 +240,7 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     return 0;
 }
 
-/* The first update of restart r, after a pass over its start. The start itself is no variational posterior and has no
+/* The first update of restart r, after a pass over its start. The start is not a variational posterior and has no
  * objective: the trace begins after it. */
 static dis_status begin(void *arg, int64_t r, bool only)
 {
@@ -252,8 +253,7 @@ static dis_status begin(void *arg, int64_t r, bool only)
     return only ? DIS_OK : dis__em_update(&m->em, m->rules, false);
 }
 
-/* Tables of an earlier fit, kept away from 0; workers it did not know start in the middle. There is then one run only.
- */
+/* Tables of an earlier fit, bounded away from 0; unknown workers start in the middle. There is only one run. */
 static dis_status read_state(mace *m, const dis__fit_args *args)
 {
     const size_t K = m->em.n_classes;

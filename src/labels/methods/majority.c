@@ -1,9 +1,9 @@
-/* Majority vote: all mass on the class with most votes ("silver" labels in all four papers). What happens to a tie is
- * the user's choice: the first class in class order, one of the tied classes drawn at random, or the mass split evenly
- * between them.
+/* Majority vote: all mass on the class with most votes ("silver" labels in all four papers). The option `ties`
+ * determines the result of a tie: the first class in class order, one of the tied classes drawn at random, or the mass
+ * split evenly between them.
  *
  * The random choice is keyed by the seed and the text of the task's id, so it depends neither on the order of rows nor
- * on threads; renaming a task may change it (the one exemption from the promise that names do not matter).
+ * on threads; renaming a task may change it (the only exception to the rule that names do not matter).
  *
  * Cost: one pass over the votes. */
 #include "labels/passes/item_passes.h"
@@ -26,7 +26,7 @@ static const dis_option options[] = {
     DIS_OPTION_SEED_ROW(majority_options),
 };
 
-/* FNV-1a, 64 bits. An adversary who makes ids collide gains only that two of his tasks draw alike. */
+/* FNV-1a, 64 bits. Ids chosen to collide only make two tasks draw the same number. */
 static uint64_t hash_text(const char *text, size_t n)
 {
     uint64_t h = 14695981039346656037u;

@@ -4,15 +4,16 @@
  *
  *     E[K / (K - 1) c(i, j) - 1 / (K - 1)] = s(i) s(j)   for i != j.
  *
- * |s| is the fixed point of u(i) = trimmed mean over j of |C(i, j)| / v(j), and the same for v, where the mean leaves out
- * the F largest values above u(i) and the F smallest below it; F is half the smallest number of partners, less 1. Signs
- * are those of the leading eigenvector of sign(C), each row divided by its number of pairs; most skills are positive.
- * The soft label is the posterior of workers who are right with probability 1 / K + s (K - 1) / K and otherwise choose
- * any other class. Its most probable class is the one of the published weighted vote.
+ * |s| is the fixed point of u(i) = trimmed mean over j of |C(i, j)| / v(j), and the same for v, where the mean leaves
+ * out the F largest values above u(i) and the F smallest below it; F is half the smallest number of partners, less 1.
+ * Signs are those of the leading eigenvector of sign(C), each row divided by its number of pairs; most skills are
+ * positive. The soft label is the posterior for workers who are correct with probability 1 / K + s (K - 1) / K and
+ * otherwise choose any other class. Its most probable class is the one of the published weighted vote.
  *
- * The iterations also stop when the change has not become smaller for 50 of them.
+ * The iterations also stop if the change has not decreased for 50 of them.
  *
- * Cost: the pairs of annotators on each item once, then a sort of the pairs of workers per iteration. Memory: workers^2. */
+ * Cost: the pairs of annotators on each item once, then a sort of the pairs of workers per iteration. Memory:
+ * workers^2. */
 #include "labels/method.h"
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static const dis_option options[] = {
 
 enum {
     SIGN_STEPS = 1000,
-    STALLED = 50 /* iterations without a smaller change: the trimmed means go round in circles */
+    STALLED = 50 /* iterations without a smaller change: the trimmed means can cycle */
 };
 
 typedef struct {
@@ -104,7 +105,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The trimmed mean of row i of |C| over `by`; its value now where nothing is left. */
+/* The trimmed mean of row i of |C| over `by`; its current value if no elements remain. */
 static double trimmed_mean(const mmsr *m, size_t i, const double *by, double now)
 {
     size_t n = 0, low = 0, high = 0;
@@ -127,7 +128,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Frobenius norm of u v' less its value before: du v' + before_u dv'. */
+/* Frobenius norm of u v' minus its previous value: du v' + before_u dv'. */
 static double change(const mmsr *m)
 {
     double du2 = 0, dv2 = 0, du_u = 0, dv_v = 0;
@@ -170,7 +171,7 @@ static dis_status complete(mmsr *m, const dis__fit_args *args, dis_fit *fit)
     return DIS_OK;
 }
 
-/* Signs of the skills, into v: power iteration on (D^-1 sign(C) + 1) / 2, where D counts the pairs of a row. */
+/* Signs of the skills, into v: power iteration on (D^-1 sign(C) + 1) / 2, where D has the number of pairs per row. */
 static void find_signs(mmsr *m)
 {
     double *x = m->v, *next = m->before_v, moved = 1;
@@ -252,7 +253,7 @@ static dis_status fit_mmsr(const dis__fit_args *args, dis_fit *fit)
     mmsr m = {.n = fit->n_workers, .n_classes = fit->n_classes, .n_items = fit->n_items};
     double *skill;
     DIS_TRY(dis__fit_add_parameter(fit, "skill", "w", &skill));
-    if (fit->n_classes < 2) { /* nothing to agree about */
+    if (fit->n_classes < 2) { /* no pairs of workers */
         label_items(args, skill, fit->n_classes, fit->p);
         return DIS_OK;
     }

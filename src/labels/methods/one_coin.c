@@ -4,16 +4,17 @@
  *     P(label | w, true) = skill[w] if label = true, else (1 - skill[w]) / (K - 1)
  *     M   skill[w] = mean of p(label | item) over w's votes, kept within [floor, 1 - floor]
  *
- * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one number per worker
+ * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one value per worker
  * (labels/methods/em.h), and the sum of A over the votes goes into the objective. Starts from vote shares.
  *
- * Objective: the marginal log-likelihood, plus the log of a Beta prior when there is smoothing (a pseudo-count for
- * right and for wrong). The clip is the constrained maximum, so the objective does not fall.
+ * Objective: the marginal log-likelihood, plus the log of a Beta prior with smoothing (a pseudo-count of correct and of
+ * wrong votes). The clipped value is the constrained maximum, so the objective does not decrease.
  *
- * Defaults: equally likely classes and one vote right and one wrong added for each worker. The reference rules,
- * prior=estimate and smoothing=0, put every item of a crowd with a frequent class into that class (docs/evidence/methods.md).
+ * Defaults: a uniform class prior, and one correct and one wrong pseudo-vote for each worker. The reference rules,
+ * prior=estimate and smoothing=0, assign every item of a crowd with a frequent class to that class
+ * (docs/evidence/methods.md).
  *
- * Cost: one pass over the votes per iteration; memory 2 numbers per worker and shard. */
+ * Cost: one pass over the votes per iteration; memory: 2 values per worker and shard. */
 #include "labels/em/em.h"
 #include <math.h>
 
@@ -61,7 +62,7 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     if (c->warm) s = c->skill[w];
     s = s < floor ? floor : s > 1 - floor ? 1 - floor : s;
     if (keep) c->skill[w] = s;
-    if (c->em.n_classes == 1) { /* there is nothing but the truth to vote for */
+    if (c->em.n_classes == 1) { /* one class: all votes are correct */
         x[0] = 1;
         return 0;
     }
@@ -86,8 +87,8 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     return 0;
 }
 
-/* Skills of an earlier fit, with one vote right and one wrong added (EM does not leave 0 and 1 by itself); workers that
- * it did not know start at .7. */
+/* Skills of an earlier fit, with one correct and one wrong vote added (EM cannot leave 0 and 1); unknown workers start
+ * at .7. */
 static dis_status read_state(one_coin *c, const dis__fit_args *args, bool *found)
 {
     const size_t K = c->em.n_classes;

@@ -6,32 +6,31 @@
  *
  * F is the normal distribution function: the graded response model of Samejima (1969) with raters as in Johnson (1996),
  * cumulative probit with a shift g_w and a precision k_w of each worker. A share e_w of a worker's votes are lapses,
- * for which the item was not looked at; they have rates r_w. Without them a worker who votes at random can only be one
- * of large spread, and where there are many such, thresholds move outside of all items and labels become the same for
- * all. Priors: g ~ N(0, bias^2), k ~ N(1, spread^2); e is drawn to `lapse` as by 4 votes, r to the rates of all votes
- * as by 20. Where items lie is left free: x is one of `points` positions within the band of each class (class v has the
- * band v - 1/2 .. v + 1/2), with estimated probabilities. Thresholds a and the precision of the crowd u are estimated;
- * half a vote for each class within its band keeps those of classes that no one chose finite.
+ * which ignore the item and have label rates r_w. Without lapses, a worker who votes at random can only have a large
+ * spread; with many such workers, thresholds move beyond all items and all labels become equal. Priors: g ~ N(0,
+ * bias^2), k ~ N(1, spread^2); e is shrunk to `lapse` with the weight of 4 votes, r to the rates of all votes with the
+ * weight of 20. The distribution of items is not restricted: x is one of `points` positions within the band of each
+ * class (class v has the band v - 1/2 .. v + 1/2), with estimated probabilities. Thresholds a and the precision of the
+ * crowd u are estimated; half a vote for each class within its band keeps thresholds of classes without votes finite.
  *
- * The soft label of an item is how workers who look would vote on it: sum over x of P(x | votes) C[v | x], with C the
- * votes of all workers at x, those of a worker counted 1 - e_w, one vote of a worker without bias added. It says less
- * about what is true than a posterior of a true class, and foretells the next vote better than one
- * (docs/evidence/scales.md).
+ * The soft label of an item is the expected distribution of attentive votes: sum over x of P(x | votes) C[v | x], with
+ * C the votes of all workers at x, weighted by 1 - e_w, plus one vote of a worker without bias. It is less informative
+ * about a true class than a posterior, but predicts the next vote better (docs/evidence/scales.md).
  *
- * Objective: the marginal likelihood times the priors, by EM, which vote is a lapse being hidden like the positions.
- * Every part of the M-step is concave: one Newton step for all (a, u) (after the first four passes at every fourth),
- * one for each worker's (k, g), both halved until they do not lose; e, r and the positions' probabilities in closed
- * form.
+ * Objective: the marginal likelihood times the priors, by EM, with lapses and positions as latent variables. Every part
+ * of the M-step is concave: one Newton step for all (a, u) (after the first four passes at every fourth), one for each
+ * worker's (k, g), both halved until they do not decrease the objective; e, r and the positions' probabilities in
+ * closed form.
  *
  * Parameters, in steps of one class: bias (above 0: votes too high), spread (of a worker's votes), lapse and rate (e
  * and r), threshold (upper end of each class; the last is the end of the line), score (mean of x); prior (of the
  * bands). With them P(class v | x, w) = (1 - lapse) (F((threshold[v] - x - bias) / spread) - F((threshold[v - 1] - x -
- * bias) / spread)) + lapse rate[v]. With intervals=yes also bias_se, spread_se (of its logarithm), score_se, gain (what
- * one more vote of somebody who looks tells of the item's position, nats) and truth (chance that x lies between the
- * thresholds of a class).
+ * bias) / spread)) + lapse rate[v]. With intervals=yes also bias_se, spread_se (of its logarithm), score_se, gain
+ * (expected information of one more attentive vote on the item's position, nats) and truth (probability that x is
+ * between the thresholds of a class).
  *
- * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
- * for each position, class and worker who chose it, two or three times. */
+ * Cost: an iteration is one pass over the votes with rows of K * points values, and two or three times two normal
+ * distribution functions for each position, class and worker who chose it. */
 #include "labels/ordinal/ordinal_model.h"
 #include "core/parallel/comm.h"
 #include <math.h>
@@ -77,7 +76,7 @@ static const dis_option options_table[] = {
 };
 
 enum { MAX_CLASSES = 1000, MAX_JOBS = 16, USUAL_POINTS = 3, FEWEST_PLACES = 15 };
-#define FIRST_UNIT .7 /* first spread of a usual vote, in classes */
+#define FIRST_UNIT .7 /* initial spread of a typical vote, in classes */
 
 /* ---- labels ---- */
 
@@ -99,7 +98,7 @@ static dis_status votes_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* How workers who look vote at each position, into the first table of m->votes. */
+/* Distribution of attentive votes at each position, into the first table of m->votes. */
 static dis_status crowd_votes(dis__ordinal *m)
 {
     DIS_TRY(dis__run_jobs(m->em.args->ctx, m->n_jobs, votes_job, m));
@@ -156,9 +155,8 @@ static double entropy_of(const double *p, size_t n, size_t stride)
     return sum;
 }
 
-/* Chance that the position of item i lies between the thresholds of each class; a position stands for a stretch of the
- * line.
- * */
+/* Probability that the position of item i is between the thresholds of each class; a position represents an interval of
+ * the scale. */
 static void note_truth(const labelling *t, size_t i, const double *q)
 {
     const dis__ordinal *m = t->m;
@@ -172,7 +170,8 @@ static void note_truth(const labelling *t, size_t i, const double *q)
     }
 }
 
-/* What one more vote of somebody who looks tells of the position: mutual information, nats. p: soft label of item i. */
+/* Expected information of one more attentive vote on the position: mutual information, nats. p: soft label of item
+ * i. */
 static void note_gain(const labelling *t, size_t i, const double *q, const double *p)
 {
     double gain = entropy_of(p, t->m->K, 1);
@@ -222,7 +221,7 @@ static dis_status make_labels(const dis__ordinal *m, const parameters *out)
 
 /* ---- the fit ---- */
 
-/* Bands as wide as each other, everybody alike, items where votes are. */
+/* Bands of equal width, equal workers, items at their votes. */
 static dis_status start(dis__ordinal *m)
 {
     const dis_votes_view *v = &m->em.args->votes;
@@ -257,7 +256,7 @@ static dis_status run(dis__ordinal *m)
     DIS_TRY(dis__em_update(&m->em, &rules, false));
     if (m->o->iterations == 0) return dis__em_pass(&m->em, DIS_EM_SOFT, true, false);
     const dis_status status = dis__em_loop(&m->em, &rules, m->o->iterations, m->o->tolerance);
-    memcpy(m->a, m->a_used, m->K * sizeof *m->a); /* a step after the last pass is in no table */
+    memcpy(m->a, m->a_used, m->K * sizeof *m->a); /* a step after the last pass is not in the tables */
     m->u = m->u_used;
     return m->status != DIS_OK ? m->status : status;
 }

@@ -4,8 +4,9 @@
  *
  * This is the prediction of a Dirichlet-multinomial: an item's distribution over classes is drawn from a Dirichlet with
  * parameters a r, its votes from that distribution. The strength a and the rates r maximise how well each vote is
- * predicted from the other votes on its item (Minka 2000, "Estimating a Dirichlet distribution", section 4), with items
- * of two or more votes weighing the same and two weak priors, so that few items give neither certain labels nor none:
+ * predicted from the other votes on its item (Minka 2000, "Estimating a Dirichlet distribution", section 4), with equal
+ * weights for items of two or more votes and two weak priors, so that few items give neither extreme nor uniform
+ * labels:
  *
  *     L = sum_i 1/n_i sum_k c_ik log((c_ik - 1 + a r_k) / (n_i - 1 + a))
  *         + RATES_WEIGHT sum_k s_k log r_k - log(a / USUAL)^2 / (2 SPREAD^2)
@@ -14,13 +15,13 @@
  * predicts held-out votes better than the marginal likelihood does (bench/truth/next_vote.py).
  *
  * L is maximised over log(a r) by Newton's method. Its Hessian is diagonal plus rank one, so a step costs O(classes); a
- * fixed-point step replaces it where L is not concave. Steps are halved until L does not fall.
+ * fixed-point step replaces it where L is not concave. Steps are halved until L does not decrease.
  *
- * With strength=A the rates are the s_k. Counts that are not integers do not say what one vote adds, and items
- * of one vote do not say how much votes vary: a is then USUAL.
+ * With strength=A the rates are the s_k. Counts that are not integers do not reveal the weight of one vote, and items
+ * with one vote have no information on the variation of votes: a is then USUAL.
  *
- * Cost: a pass over the votes per iteration (about 8) with a logarithm for each class that an item has votes for. Items
- * are cut into jobs by their number, and sums are added in the order of jobs. */
+ * Cost: a pass over the votes per iteration (about 8) with a logarithm for each class with votes on an item. Items are
+ * divided into jobs by their number, and sums are added in the order of jobs. */
 #include "labels/passes/item_passes.h"
 #include <float.h>
 #include <math.h>
@@ -31,7 +32,7 @@ enum { GRAIN = 1 << 14, MAX_JOBS = 64, ITERATIONS = 200, MAX_HALVINGS = 30 };
 #define RATES_WEIGHT 10.0
 #define TOLERANCE    1e-10 /* of log(a r) */
 #define MAX_STEP     2.0
-#define SLACK        1e-14 /* of L, by rounding */
+#define SLACK        1e-14 /* of L, by rounding errors */
 #define MAX_VOTES    0x1p53
 
 typedef struct {
@@ -50,7 +51,7 @@ static const dis_option options[] = {
 };
 
 /* Sums over items: for each class (n_classes) A = sum c / (c - 1 + alpha) / n and B with the square of the divisor, and
- * then the log-likelihood, the sums of 1 / (n - 1 + a) and of its square. The first pass has the shares of the classes
+ * then the log-likelihood, the sums of 1 / (n - 1 + a) and of its square. The first pass computes the class shares
  * instead, the number of items with votes, of those with two or more, and of those that are not integers. */
 enum { LIKELIHOOD, INVERSE, INVERSE_SQUARE, TOTALS };
 enum { VOTED, REPEATED, BROKEN };
@@ -132,8 +133,8 @@ static dis_status measure(smoothing *s, double *objective)
     return DIS_OK;
 }
 
-/* What L changes by with log alpha_k: its derivative, and the negative second one without the part that the classes
- * share. `down` is how fast L falls with a. */
+/* Changes of L with log alpha_k: the derivative, and the negative second derivative without the part shared by the
+ * classes. `down` is the negative derivative by a. */
 static double slope_of(const smoothing *s, size_t k, double down, double *curve)
 {
     const double alpha = s->alpha[k], prior = RATES_WEIGHT * s->share[k];
@@ -167,7 +168,7 @@ static void find_step(const smoothing *s)
     }
 }
 
-/* The step, halved until L does not fall; `largest` is what is left of it. */
+/* The step, halved until L does not decrease; `largest` is the remaining step. */
 static dis_status apply_step(smoothing *s, double *objective, double *largest)
 {
     double reached = -INFINITY, scale = 1;
@@ -228,7 +229,7 @@ static void smooth(const dis__fit_args *args, const void *arg, size_t i, double 
     const double sum = total_of(p, args->votes.n_classes), a = s->strength;
     double max = 0;
     for (size_t k = 0; k < s->n_classes; k++) max = p[k] > max ? p[k] : max;
-    const double unit = sum > DBL_MAX ? max : 1; /* counts near the end of the range of double */
+    const double unit = sum > DBL_MAX ? max : 1; /* counts near the upper limit of double */
     for (size_t k = 0; k < s->n_classes; k++) p[k] = p[k] / unit + s->alpha[k] / unit;
     const double total = unit == 1 ? sum + a : total_of(p, s->n_classes);
     for (size_t k = 0; k < s->n_classes; k++) p[k] /= total;

@@ -1,5 +1,5 @@
 /* Softmax of the counts: p = exp(c) / sum exp(c) (Uma et al. 2020 eq. 4, Wright & Augenstein 2022 eq. 10), so that
- * every class gets some mass. The largest count is subtracted first: 100,000 votes on an item are as fine as 5.
+ * every class gets some mass. The largest count is subtracted first: 100,000 votes on an item do not overflow.
  *
  * Cost: one pass over the votes and n_classes exponentials per item. */
 #include "labels/passes/item_passes.h"

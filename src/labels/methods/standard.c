@@ -1,5 +1,5 @@
-/* Vote shares: p = c / sum c (Uma et al. 2020 eq. 3, Wright & Augenstein 2022 eq. 9). An item that no one voted on gets
- * the uniform distribution.
+/* Vote shares: p = c / sum c (Uma et al. 2020 eq. 3, Wright & Augenstein 2022 eq. 9). An item without votes gets the
+ * uniform distribution.
  *
  * Cost: one pass over the votes. */
 #include "labels/passes/item_passes.h"
@@ -19,7 +19,7 @@ static void shares(const dis__fit_args *args, const void *arg, size_t i, double 
         sum += p[k];
         max = p[k] > max ? p[k] : max;
     }
-    if (sum > DBL_MAX) { /* counts near the end of the range of double */
+    if (sum > DBL_MAX) { /* counts near the upper limit of double */
         sum = 0;
         for (size_t k = 0; k < n_classes; k++) sum += p[k] /= max;
     }

@@ -1,7 +1,7 @@
 /* Worker agreement with aggregate: a worker's skill is the share of the votes that agree with the majority; the soft
- * label is each class's share of the skill that voted for it (the "Wawa" rule of crowdsourcing platforms, as
- * crowd-kit 1.4.1 has it). A tied majority takes the first class. Workers without votes have skill 0. Items with known
- * gold are judged by that.
+ * label is each class's share of the summed skill of its votes (the "Wawa" rule of crowdsourcing platforms, as in
+ * crowd-kit 1.4.1). A tied majority takes the first class. Workers without votes have skill 0. Items with a gold label
+ * use it in place of the majority.
  *
  * Cost: two passes over the votes. */
 #include "labels/passes/weighted_majority.h"

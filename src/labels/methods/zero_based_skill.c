@@ -1,10 +1,10 @@
-/* Zero-based skill: skills s and the vote weighted by them are brought into agreement step by step,
+/* Zero-based skill: skills s and the vote weighted by them are updated in turn,
  *
  *     s <- s + rate * (share of the worker's votes that agree with the weighted vote - s),
  *
- * from s = 1/K + 1e-5, the rate being halved at every 20th step (crowd-kit 1.4.1, ZeroBasedSkill). Ties take the first
+ * from s = 1/K + 1e-5, halving the rate at every 20th step (crowd-kit 1.4.1, ZeroBasedSkill). Ties take the first
  * class. The rule has no objective. Once a step changes no skill, later ones would not either, and the method stops:
- * with the default rate of 1 that is usually after a handful of the 100 steps, with the same answer.
+ * with the default rate of 1 that is usually after a few of the 100 steps, with the same result.
  *
  * Cost: one pass over the votes per step. */
 #include "labels/passes/weighted_majority.h"

@@ -1,11 +1,11 @@
-/* New votes beside a growing state: items that get some have their posteriors made from all their votes and the counts
- * of their workers, the counts move by the difference (incremental_em.h, an item's own share left in, as in a fit),
- * twice for all of them and then for those that still change by more than 1e-4. So workers learn from the new votes and
- * items with new votes from their workers; other items, whose labels a refit would change by the little that their
- * workers changed, are not looked at.
+/* Adds new votes to a growing state: the posteriors of affected items are recomputed from all their votes and the
+ * counts of their workers, and the counts change by the difference (incremental_em.h, including an item's own share, as
+ * in a fit). This is done twice for all of these items, and then for those that still change by more than 1e-4. So the
+ * estimates of workers use the new votes, and items with new votes use the estimates; other items, whose labels would
+ * change slightly in a refit, are not updated.
  *
- * Cost: a look-up per item and the table of workers, then O(votes on the items touched) per round. Of the mapped file
- * only the pages of these items are read. */
+ * Cost: a lookup per item and the table of workers, then O(votes on the affected items) per round. Only the pages of
+ * these items are read from the mapped file. */
 #include "labels/online/incremental_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -25,7 +25,7 @@ static size_t home_of(const dis_incremental *g, const char *name, size_t n)
     return (size_t)dis__siphash(key, name, n) & (g->part[DIS_INCREMENTAL_INDEX]->n - 1);
 }
 
-/* The name of an item of the state, its checksums verified. */
+/* The name of an item of the state, with its checksums verified. */
 static dis_status name_of(const dis_incremental *g, size_t i, const char **name, size_t *n)
 {
     DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_TASK_START, i, 2));
@@ -37,7 +37,7 @@ static dis_status name_of(const dis_incremental *g, size_t i, const char **name,
                : dis__incremental_fail(g, "damaged names");
 }
 
-/* *found: the item of that name, SIZE_MAX: it is new. */
+/* *found: the item with that name, SIZE_MAX: it is new. */
 static dis_status find_task(const dis_incremental *g, const char *name, size_t n, size_t home, size_t *found)
 {
     const size_t mask = g->part[DIS_INCREMENTAL_INDEX]->n - 1;
@@ -64,8 +64,8 @@ static inline void ask_for(const dis__tensor *t, size_t i, size_t size)
     __builtin_prefetch((const char *)t->data + i * size);
 }
 
-/* Asks for what is needed of the tasks [first, first + n) of the new votes, of all of them at once: where the index has
- * them (home), then the positions of their names and votes, then these. Memory is far away for every one of them. */
+/* Prefetches the data of tasks [first, first + n) of the new votes: their positions in the index (home), then the
+ * positions of their names and votes, then these. Every one of them is a cache miss. */
 static void ask_for_tasks(const dis__incremental_update *a, size_t first, size_t n, size_t *home)
 {
     const dis_incremental *g = a->g;
@@ -94,7 +94,7 @@ static void ask_for_tasks(const dis__incremental_update *a, size_t first, size_t
     }
 }
 
-/* Item i of the new votes in the state, and how many votes there are then. */
+/* The index of item i of the new votes in the state, and its total number of votes. */
 static dis_status find_item(dis__incremental_update *a, size_t i, size_t home)
 {
     const dis_incremental *g = a->g;
@@ -183,7 +183,7 @@ static dis_status merge_votes(dis__incremental_update *a)
     return DIS_OK;
 }
 
-/* The model as the state has it. */
+/* The model stored in the state. */
 static dis_status copy_model(dis__incremental_update *a)
 {
     const dis_incremental *g = a->g;
@@ -205,7 +205,7 @@ static dis_status copy_model(dis__incremental_update *a)
     return DIS_OK;
 }
 
-/* What the counts hold of the items: posteriors from their old votes. All before any counts move. */
+/* The share of the items in the counts: posteriors from their old votes. Computed for all before any counts change. */
 static dis_status copy_posteriors(dis__incremental_update *a)
 {
     const size_t K = a->g->n_classes, n = a->more->n_items;
@@ -218,7 +218,7 @@ static dis_status copy_posteriors(dis__incremental_update *a)
     return DIS_OK;
 }
 
-/* The posterior of an item anew; by how much it changed. */
+/* Recomputes the posterior of an item; returns its change. */
 static double renew(dis__incremental_update *a, size_t i, size_t before)
 {
     const dis__incremental_vote *vote = a->vote + a->start[i];
@@ -233,7 +233,7 @@ static double renew(dis__incremental_update *a, size_t i, size_t before)
     return change;
 }
 
-/* The first two rounds go over all items, the others over those that are still moving. */
+/* The first two rounds process all items, the others those that still change. */
 static dis_status do_rounds(dis__incremental_update *a)
 {
     enum { MAX_ROUNDS = 50, WHOLE = 2 };

@@ -1,16 +1,15 @@
 /* Incremental EM (Neal & Hinton 1998) for the model of dawid_skene.c: the E-step of one item at a time, after which the
- * counts of its workers change by the difference of its posteriors, and with them at once the M-step:
+ * counts of its workers change by the difference of its posteriors, which immediately updates the M-step:
  *
  *     P(label l | worker w, truth t) = (sum[w][l][t] + smoothing + diagonal [l = t]) / (total[w][t] + K smoothing +
  *     diagonal) P(t) = (class_sum[t] + 1) / (items + K)
  *
- * An item's posterior is made from counts less its own share of them. A fit to all votes leaves that in, which matters
- * little where workers have many votes; here the first votes of a worker would vouch for themselves, and items would be
- * taken for surer than they are when it counts, at the start.
+ * An item's posterior is computed from the counts without its own share. A fit to all votes includes that share, which
+ * matters little if workers have many votes; here the first votes of a worker would confirm themselves, and early items
+ * would be overconfident.
  *
- * Items that are retired leave their posteriors in the counts for good. Counts are added to and subtracted from in the
- * order of votes: the same stream gives the same bits. A difference may leave -1e-16 where 0 should be; smoothing
- * covers that.
+ * Retired items keep their posteriors in the counts. Counts are added to and subtracted from in the order of votes: the
+ * same stream gives the same bits. A difference may give -1e-16 instead of 0; smoothing compensates for that.
  *
  * Cost: O(n K) for an item with n votes; 8 K (K + 1) bytes per worker. */
 #include "labels/online/incremental_em.h"
@@ -95,11 +94,11 @@ INLINE void normalise(double *p, size_t K)
     for (size_t t = 0; t < K; t++) p[t] /= sum;
 }
 
-/* Called with constants for few classes, and the inner loops vanish. */
+/* Called with constants for few classes, so that the inner loops are unrolled. */
 INLINE void estimate(const dis__incremental_em *m, size_t K, size_t row, const dis__incremental_vote *vote, size_t n,
                      size_t n_before, const double *before, double *p)
 {
-    enum { BLOCK = 16 }; /* so many factors, each above 1e-18, leave a number that is no 0 */
+    enum { BLOCK = 16 }; /* this many factors, each above 1e-18, do not underflow */
     const double s = m->smoothing, d = m->diagonal, added = (double)K * s + d;
     if (m->own) n_before = 0;
     const double seen = n_before ? 1 : 0;

@@ -1,5 +1,5 @@
-/* incremental_internal.h: what a growing state is made of; for the files that write, open and use one
- * (incremental_write.c has the format). */
+/* incremental_internal.h: the parts of a growing state, for the files that write, open and use one (incremental_write.c
+ * has the format). */
 #ifndef DIS_LABELS_INCREMENTAL_INTERNAL_H
 #define DIS_LABELS_INCREMENTAL_INTERNAL_H
 #include "dissent/incremental.h"
@@ -11,7 +11,7 @@
 #define DIS_INCREMENTAL_FORMAT  "dissent-growing"
 #define DIS_INCREMENTAL_VERSION "2"
 
-/* In the order in which they are written: wide numbers first, so that all are aligned. */
+/* In the order in which they are written: wide types first, so that all are aligned. */
 enum {
     DIS_INCREMENTAL_KEY,
     DIS_INCREMENTAL_START,
@@ -42,7 +42,7 @@ struct dis_incremental {
     size_t n_items, n_workers, n_classes;
 };
 
-/* Numbers of a mapped tensor, which need not be aligned. */
+/* Values of a mapped tensor, which need not be aligned. */
 static inline uint64_t dis__u64_at(const dis__tensor *t, size_t i)
 {
     uint64_t x;
@@ -64,16 +64,16 @@ static inline uint16_t dis__u16_at(const dis__tensor *t, size_t i)
     return x;
 }
 
-/* Name i of a list: *n bytes. False: the file is damaged there. */
+/* Name i of a list: *n bytes. False: the file is damaged. */
 bool dis__incremental_name_at(const dis__tensor *start, const dis__tensor *bytes, size_t i, const char **name,
                               size_t *n);
-/* Values [first, first + n) of a part before they are used. DIS_EDATA: their checksums do not match, or the part has no
- * such values. */
+/* Verifies values [first, first + n) of a part before their use. DIS_EDATA: their checksums do not match, or the part
+ * is shorter. */
 dis_status dis__incremental_check_values(const dis_incremental *g, int part, uint64_t first, uint64_t n);
 /* DIS_EDATA: what is damaged. */
 dis_status dis__incremental_fail(const dis_incremental *g, const char *reason);
 
-/* New votes beside a state. */
+/* New votes to be added to a state. */
 typedef struct {
     const dis_incremental *g;
     const dis_votes_view *more;
@@ -86,9 +86,9 @@ typedef struct {
     dis_incremental_notes notes;
 } dis__incremental_update;
 
-/* DIS_EDATA: votes of no one known, or of other classes. */
+/* DIS_EDATA: votes without annotator ids, or with other classes. */
 dis_status dis__incremental_check_votes(const dis__incremental_update *a);
-/* Fills worker, item, start and the counts of what is new. The caller frees them. */
+/* Fills worker, item, start and the counts of new entries. The caller frees them. */
 dis_status dis__incremental_match_votes(dis__incremental_update *a);
 
 #endif

@@ -1,6 +1,6 @@
-/* Opening a growing state: the file is mapped, its parts are checked for size and type, counts for being counts.
- * Checksums of votes, tasks and the index are verified where these are looked at (dis__incremental_check_values). Cost: the names
- * and counts of workers, and 8 bytes per 512 bytes of the file. */
+/* Opens a growing state: maps the file, and checks the sizes and types of its parts and the validity of counts.
+ * Checksums of votes, tasks and the index are verified when they are read (dis__incremental_check_values). Cost: the
+ * names and counts of workers, and 8 bytes per 512 bytes of the file. */
 #include "labels/online/incremental_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"

@@ -11,7 +11,7 @@ typedef struct {
     uint16_t *label;
 } gathering;
 
-/* Names of the state's list, then those of `more` that it lacks. */
+/* Names of the state's list, followed by those of `more` that it lacks. */
 static dis_status join_names(const dis_incremental *g, int start, int bytes, const dis_names *more, const size_t *place,
                              dis_names **out)
 {

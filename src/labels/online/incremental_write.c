@@ -1,13 +1,13 @@
 /* Growing states, one safetensors file:
  *
- *     names/workers, names/classes, names/tasks (U8, NUL-ended) and where each begins (.../start, U64)
+ *     names/workers, names/classes, names/tasks (U8, NUL-terminated) and their offsets (.../start, U64)
  *     tasks/index (U32, a power of 2 of slots: item + 1, 0 free), tasks/key (U64, 2: of its SipHash)
  *     votes/start (U64), votes/worker (U32), votes/label (U16): votes by item
  *     counts (F64, workers x voted x true): sum of p(t | item) over votes; class_sum (F64): sum of p over items
  *
  * It has checksums (io/tensors/checked_tensors.h).
  *
- * Ranks: counts are added up one after the other, in the order of items; the first rank writes what the others send.
+ * Ranks: counts are added rank by rank, in the order of items; the first rank writes the data of all.
  *
  * Cost: a pass over the votes, and the bytes of the file. */
 #include "labels/online/incremental_internal.h"
@@ -33,7 +33,7 @@ typedef struct {
     uint32_t *index;
     size_t n_index;
     uint16_t *label;
-    double *counts, *class_sum; /* one after the other */
+    double *counts, *class_sum; /* sequentially */
 } writing;
 
 static dis_status index_tasks(const dis_names *tasks, writing *x)

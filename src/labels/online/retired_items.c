@@ -1,8 +1,8 @@
-/* A set of 64-bit hashes with a label each: open tables, probed linearly, at most 3/4 full and doubled then, so 13 to
- * 27 bytes per item. Among N items a new one is taken for a done one with a chance of N / 2^64.
+/* A set of 64-bit hashes with a label each: open addressing with linear probing, at most 3/4 full and then doubled, so
+ * 13 to 27 bytes per item. Among N items a new one is mistaken for a retired one with probability N / 2^64.
  *
- * A bounded set is two tables: when the young one holds `remember` items it becomes the old one, and what was old is
- * forgotten. */
+ * A bounded set is two tables: when the young one has `remember` items it becomes the old one, and the previous old one
+ * is discarded. */
 #include "labels/online/retired_items.h"
 #include "core/memory/memory.h"
 
@@ -14,7 +14,7 @@ static uint64_t mark(uint64_t hash)
     return hash ? hash : 1;
 }
 
-/* The slot that holds the hash, or the free one where it would go. */
+/* The slot of the hash, or the free one for it. */
 static size_t seek(const dis__retired_table *t, uint64_t hash)
 {
     size_t i = (size_t)hash & t->mask;

@@ -1,10 +1,11 @@
-/* retired_items.h: items that are done, known again by a hash: a hash and a label each, no names.
+/* retired_items.h: retired items, as a hash and a label each, without names.
  *
  *     dis__retired_items done = {.remember = 0};
  *     DIS_TRY(dis__retired_items_add(&done, hash, label));
  *     if (dis__retired_items_find(&done, hash, &label)) ...
  *
- * With `remember` above 0 the set is bounded: it holds the last `remember` items at least, and at most twice as many.
+ * With `remember` above 0 the set is bounded: it contains at least the last `remember` items, and at most twice as
+ * many.
  * */
 #ifndef DIS_LABELS_RETIRED_H
 #define DIS_LABELS_RETIRED_H
@@ -17,13 +18,13 @@ typedef struct {
 } dis__retired_table;
 
 typedef struct {
-    uint64_t remember;             /* 0: all */
-    dis__retired_table young, old; /* old: full, and forgotten as soon as young is */
+    uint64_t remember;             /* 0: unbounded */
+    dis__retired_table young, old; /* old: full, discarded when young is full */
 } dis__retired_items;
 
-/* An item that is not there yet. */
+/* Adds an item that is not in the set. */
 dis_status dis__retired_items_add(dis__retired_items *set, uint64_t hash, uint16_t label);
-/* Whether it is there, and the label it has. */
+/* Whether it is in the set, and its label. */
 bool dis__retired_items_find(const dis__retired_items *set, uint64_t hash, size_t *label);
 void dis__retired_items_destroy(dis__retired_items *set);
 

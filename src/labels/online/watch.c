@@ -1,22 +1,24 @@
-/* Votes as they come: open items with their votes, workers with soft counts (incremental_em.h), hashes of what is done.
+/* A stream of votes: open items with their votes, workers with expected counts (incremental_em.h), hashes of retired
+ * items.
  *
- *     vote     the item's posterior p is made anew (incremental_em.c), the counts of its workers move by the difference
- *     label    the largest of p, with the chance q = p^(1/T) / sum of p^(1/T),  T = min(votes, limit) ^ power
- *     retire   q at least `retire`, with min_votes votes or more; the votes are forgotten, their counts stay
+ *     vote     the item's posterior p is recomputed (incremental_em.c), the counts of its workers change by the
+ *              difference
+ *     label    the largest of p, with the probability q = p^(1/T) / sum of p^(1/T),  T = min(votes, limit) ^ power
+ *     retire   q at least `retire`, with min_votes votes or more; the votes are discarded, their counts stay
  *
  * T is that of the default labels (labels/combine/calibrated.c): votes on one item are not independent. Late votes on
- * done items count for their workers, as votes on an item whose class is the label it was retired with.
+ * retired items count for their workers, with the item's final label as the true class.
  *
- * What is learned of workers reaches an open item with its next vote, or with a sweep over all open items, which takes
- * position when as many votes have come as open items hold: so sweeps cost O(1) per vote. Items that a sweep makes sure
- * are retired then.
+ * New estimates of workers affect an open item at its next vote, or at a sweep over all open items. A sweep runs after
+ * as many new votes as open items have, so sweeps cost O(1) per vote. Items that become confident in a sweep are
+ * retired.
  *
- * Items are in a pool; free positions are taken again, last freed first, and sweeps go through the pool in order: rows
- * are a function of the votes in their order. Ids are looked up under a keyed hash; no result depends on the key, but
- * for the chance of two ids with one hash (retired_items.c).
+ * Items are in a pool; free slots are reused, last freed first, and sweeps process the pool in order, so the output
+ * depends on the sequence of votes only. Ids are looked up by a keyed hash; no result depends on the key, except for
+ * hash collisions (retired_items.c).
  *
  * Cost of a vote: O(K votes of the item). Memory: per open item some 100 bytes, its name, 8 bytes per vote and 8 per
- * class; per worker 8 K (K + 1) bytes and the name; per done item 13 to 27 bytes. */
+ * class; per worker 8 K (K + 1) bytes and the name; per retired item 13 to 27 bytes. */
 #include "tool/arrays.h"
 #include "labels/online/watch_internal.h"
 #include "core/memory/memory.h"
@@ -40,7 +42,7 @@ const char *dis_watch_reason_name(dis_watch_reason reason)
 
 /* ---- ids ---- */
 
-/* The number of a text among the keys of a table, which gets it when it is new: *n is then one more. */
+/* The index of a text among the keys of a table; a new text is added, and *n incremented. */
 static dis_status number_of(dis_watch *w, dis__key_table *table, const char *text, size_t n, size_t *count, size_t *out)
 {
     dis__key key = dis__key_from_text(&w->secret, text, n);
@@ -64,7 +66,7 @@ static dis_status number_of(dis_watch *w, dis__key_table *table, const char *tex
     return DIS_OK;
 }
 
-/* Room for posteriors of so many classes, before the model has them. */
+/* Reserves memory for posteriors of this many classes, before the model has them. */
 static dis_status widen_posteriors(dis_watch *w, size_t row)
 {
     double *p = NULL, *scratch;
@@ -177,14 +179,14 @@ static dis_status decide(dis_watch *w, size_t i, bool voted)
     const size_t label = dis__argmax(w->scratch, w->model.n_classes);
     const double p = w->scratch[label];
     const bool sure = p >= w->o.confidence && n >= w->o.min_votes;
-    /* One class that turned up says nothing: there must be another. */
+    /* A single observed class has no information: there must be another. */
     if (sure && (w->n_classes > 1 || w->o.n_classes)) return retire(w, i, label, p, DIS_WATCH_CONFIDENT);
     if (w->o.max_votes && n >= w->o.max_votes) return retire(w, i, label, p, DIS_WATCH_VOTE_LIMIT);
     return voted && w->o.request_from && n >= w->o.request_from ? emit_row(w, item, label, p, DIS_WATCH_NEEDS_VOTES)
                                                                 : DIS_OK;
 }
 
-/* The posterior of an item from its votes, of which the counts know n_before; returns by how much it changed. */
+/* The posterior of an item from its votes, of which the counts include n_before; returns its change. */
 static double estimate(dis_watch *w, size_t i, size_t n_before)
 {
     const dis__open_item *item = &w->item[i];
@@ -228,7 +230,7 @@ static dis_status check_id(const char *what, size_t n)
     return n > DIS_MAX_ID ? dis__fail(DIS_EDATA, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID) : DIS_OK;
 }
 
-/* A second vote of a worker on an open item, at position a of its votes. */
+/* A repeated vote of a worker on an open item, at index a of its votes. */
 static dis_status vote_again(dis_watch *w, size_t i, size_t a, size_t label, const dis_watch_vote *v)
 {
     if (w->o.duplicates == DIS_DUPLICATES_ERROR)
@@ -339,7 +341,7 @@ dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out)
     w->secret = dis__secret_draw();
     dis__hash_key_draw(w->key, &w);
     const dis_status status = declare(w);
-    w->o.classes = NULL; /* the caller's */
+    w->o.classes = NULL; /* the caller's settings */
     if (status != DIS_OK) {
         dis_watch_destroy(w);
         return status;

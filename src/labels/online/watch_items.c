@@ -1,5 +1,5 @@
-/* Open items of a watch: a pool of positions, free ones taken again, last freed first, and a table of slots by hash
- * with linear probing, at most half full. Cost: O(1) per item that is found, opened or closed. */
+/* Open items of a watch: a pool of slots, reused in the order last freed first, and a hash table with linear probing,
+ * at most half full. Cost: O(1) per item that is found, opened or closed. */
 #include "labels/online/watch_internal.h"
 #include "core/memory/memory.h"
 #include <string.h>
@@ -38,7 +38,7 @@ static dis_status grow_slots(dis_watch *w)
     return DIS_OK;
 }
 
-/* A free position in the pool, which is not taken yet. */
+/* Finds a free slot of the pool, without claiming it. */
 static dis_status find_place(dis_watch *w, size_t *out)
 {
     enum { FIRST = 64 };
@@ -85,7 +85,7 @@ dis_status dis__watch_add_item(dis_watch *w, uint64_t hash, const char *name, si
     return DIS_OK;
 }
 
-/* Those after it in its stretch of the table move up, so that each is found from its home. */
+/* Entries after it in its probe sequence move up, so that each remains reachable. */
 void dis__watch_remove_item(dis_watch *w, size_t i)
 {
     dis__open_item *item = &w->item[i];

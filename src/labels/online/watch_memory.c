@@ -1,6 +1,6 @@
-/* The memory of a watch: its arrays are used at random, so they stay in memory, and what would be more than `memory`
- * allows fails before it is allocated. Counted are the arrays of items, workers, classes and done items; while one
- * grows, its old and its new block count both. O(1). */
+/* The memory of a watch: its arrays are accessed at random, so they stay in memory, and an allocation beyond `memory`
+ * fails before it is made. The arrays of items, workers, classes and retired items count; while one grows, its old and
+ * its new block both count. O(1). */
 #include "labels/online/watch_internal.h"
 #include "core/memory/memory.h"
 

@@ -1,4 +1,4 @@
-/* A watch over lines: rows are found by votes/read/vote_lines.h and given to the watch one by one. */
+/* A watch over lines: votes/read/vote_lines.h finds the rows, which are passed to the watch one by one. */
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
 #include "labels/online/watch_internal.h"
@@ -15,7 +15,7 @@ static bool is_na(const dis_votes_options *o, const dis__vote_field *label)
     return false;
 }
 
-/* The cell that a vote was refused for: the first that is empty, or the label. */
+/* The cell to report for a rejected vote: the first empty one, or the label. */
 static const dis__vote_field *refused(const dis__vote_field *cell)
 {
     for (size_t c = 0; c < DIS_ID_COLUMNS; c++)

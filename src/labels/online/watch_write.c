@@ -1,5 +1,5 @@
-/* The labels of open items, in order of first appearance. Classes that were not declared stand in the order that files
- * of labels have. Cost: a sort of the open items and a copy of their labels. */
+/* The labels of open items, in order of first appearance. Undeclared classes are in the order used in label files.
+ * Cost: a sort of the open items and a copy of their labels. */
 #include "core/memory/memory.h"
 #include "labels/online/watch_internal.h"
 #include "votes/table/class_names.h"

@@ -1,14 +1,14 @@
-/* How well the method ordinal knows a worker: standard errors of bias and spread.
+/* Standard errors of a worker's bias and spread in the method ordinal.
  *
- * The information on (k, g, e) of a worker is taken from what the marginal likelihood's slope is at each vote (the
- * outer products of slopes; Berndt, Hall, Hall and Hausman 1974), plus that of the priors, all other parameters as they
- * are. A slope of the marginal is the mean of the slopes at the positions of the item, by its posterior with all votes,
- * so what is not known of positions counts; that positions were estimated with the worker's own votes is in it, too.
+ * The information on (k, g, e) of a worker is the sum of outer products of the gradients of the marginal likelihood at
+ * each vote (Berndt, Hall, Hall and Hausman 1974), plus that of the priors, with all other parameters fixed. A gradient
+ * of the marginal is the posterior mean of the gradients at the positions of the item, so the uncertainty of positions
+ * is included, as is the influence of the worker's own votes on them.
  *
  *     bias = g / (k u)        se by the delta method
  *     log spread = -log (k u) se = se(k) / k
  *
- * Cost: one pass over the votes, two normal densities for each position; six numbers per worker and job. */
+ * Cost: one pass over the votes, two normal densities for each position; six values per worker and job. */
 #include "labels/passes/item_passes.h"
 #include "labels/ordinal/ordinal_model.h"
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct {
     double *posterior; /* (threads, S) */
 } work;
 
-/* Slopes of the logarithm of a vote's probability by k, g and e. */
+/* Gradients of the logarithm of a vote's probability by k, g and e. */
 static void slopes_of(const dis__ordinal *m, size_t w, size_t v, const double *q, double *slope)
 {
     const double e = m->e[w], lapse = m->rate[w * m->K + v];
@@ -63,7 +63,7 @@ static void information_job(void *arg, size_t first, size_t last, double *sums, 
     }
 }
 
-/* From the information of (k, g, e), e taken out, to standard errors. */
+/* Standard errors from the information of (k, g, e), with e marginalised. */
 static void errors_of(const dis__ordinal *m, size_t w, const double *sum, double *bias_se, double *spread_se)
 {
     const double e = m->e[w], k = m->k[w], g = m->g[w];

@@ -1,5 +1,5 @@
-/* The M-step of the method ordinal: Newton's method for what the crowd has in common, and for each worker. Every part
- * is concave: the logarithm of F(hi) - F(lo) is, in both ends together (the normal density is log-concave), and the
+/* The M-step of the method ordinal: Newton's method for the shared parameters, and for each worker. Every part is
+ * concave: the logarithm of F(hi) - F(lo) is jointly concave in both ends (the normal density is log-concave), and the
  * ends are linear in (a, u) and in (k, g). See ordinal.c. */
 #include "labels/ordinal/ordinal_model.h"
 #include <math.h>
@@ -8,11 +8,11 @@
 enum { MAX_HALVINGS = 40, EVERY_PASS = 4 };
 #define LEAST_PRECISION .05
 #define SLACK           1e-12
-#define FARTHEST        37.5 /* beyond, the normal distribution function is 0 or 1 */
-#define PSEUDO          .5   /* votes of the crowd for each class within its band */
+#define FARTHEST        37.5 /* beyond this, the normal distribution function is 0 or 1 */
+#define PSEUDO          .5   /* pseudo-votes of the crowd for each class within its band */
 #define SMOOTHING       5.   /* items added to every position */
-#define LAPSE_VOTES     4.   /* what the expected share of lapses is worth */
-#define RATE_VOTES      20.  /* and the crowd's rates of labels, for those of a worker's lapses */
+#define LAPSE_VOTES     4.   /* prior weight of the expected share of lapses */
+#define RATE_VOTES      20.  /* prior weight of the crowd's label rates, for a worker's lapses */
 
 /* ---- one cell ---- */
 
@@ -26,7 +26,7 @@ static double density(double z)
     return fabs(z) < FARTHEST ? .39894228040143267794 * exp(-.5 * z * z) : 0;
 }
 
-/* F(hi) - F(lo), by the tail in which both are small. */
+/* F(hi) - F(lo), computed in the tail in which both are small. */
 double dis__ordinal_compute_mass(double lo, double hi)
 {
     const double flip = lo > 0 ? -1 : 1, from = flip > 0 ? lo : -hi, to = flip > 0 ? hi : -lo;
@@ -71,7 +71,7 @@ void dis__ordinal_remove_lapses(const dis__ordinal *m, size_t w, double *n, doub
     }
 }
 
-/* The share and the rates of a worker's lapses, of n votes in all. */
+/* The share and the label rates of a worker's lapses, of n votes in all. */
 static void update_lapses(const dis__ordinal *m, size_t w, const double *lapsed, double n)
 {
     double total = 0, *rate = m->rate + w * m->K;
@@ -140,7 +140,7 @@ static dis_status crowd_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* The votes that no worker gave. */
+/* The pseudo-votes. */
 static double pseudo_votes(const dis__ordinal *m, dis__ordinal_sums *c)
 {
     const double before = c->value;
@@ -166,7 +166,8 @@ static dis_status sum_crowd(dis__ordinal *m, bool with_slopes, double *value)
     return DIS_OK;
 }
 
-/* Solves H d = slope, -H the sums' Hessian (K x K, u first), by Cholesky; d lands in the last column. */
+/* Solves H d = slope, where -H is the Hessian of the sums (K x K, u first), by Cholesky; d is returned in the last
+ * column. */
 static void newton_direction(const dis__ordinal *m)
 {
     const size_t n = m->K, stride = n + 1;
@@ -241,7 +242,7 @@ typedef struct {
     double value, slope_k, slope_g, bend_k, bend_g, bend_kg;
 } worker_sums;
 
-/* The worker's part of the objective at (k, g), its prior with it. */
+/* The worker's part of the objective at (k, g), including its prior. */
 static worker_sums sum_worker(const dis__ordinal *m, const double *n, double k, double g)
 {
     const double tb = 1 / (m->o->bias * m->o->bias), ts = 1 / (m->o->spread * m->o->spread);
@@ -274,8 +275,8 @@ static bool any(const double *x, size_t n)
     return false;
 }
 
-/* F of attentive votes at (k, g) into `out` for the classes that have votes in n or lapsed (all of them for NULL):
- * other rows are never read. Returns the worker's part of the objective. */
+/* F of attentive votes at (k, g) into `out` for the classes with votes in n or lapsed (all of them for NULL): other
+ * rows are never read. Returns the worker's part of the objective. */
 static double fill(const dis__ordinal *m, const double *n, const double *lapsed, double k, double g, double *out)
 {
     const double b = g / m->o->bias, c = (k - 1) / m->o->spread;
@@ -294,7 +295,7 @@ static double fill(const dis__ordinal *m, const double *n, const double *lapsed,
     return value;
 }
 
-/* What is seen of the worker, attentive or not, in place of F. */
+/* Replaces F by the probability of a vote, attentive or not. */
 static void add_lapses(const dis__ordinal *m, size_t w, double *out)
 {
     for (size_t v = 0; v < m->K; v++) {

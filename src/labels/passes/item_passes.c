@@ -1,7 +1,7 @@
 /* Sums over the items of all ranks: see item_passes.h.
  *
- * Cost on ranks: the sums of a job that is on two go from one to the other; the total goes from rank to rank, each
- * adding its jobs, in pieces so that all are at work, and from the last one to all. */
+ * Cost on ranks: the sums of a job shared by two ranks are sent from one to the other; the total is passed from rank to
+ * rank, each adding its jobs, in pieces so that all work concurrently, and broadcast by the last one. */
 #include "labels/passes/item_passes.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -56,7 +56,7 @@ static dis_status sums_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* The jobs of this rank, those that begin here first; then the one that the rank before has begun. */
+/* The jobs of this rank, first those that begin here; then the one that the previous rank has begun. */
 static dis_status run_jobs(dis__item_sums *s)
 {
     const dis__comm *comm = dis__context_comm(s->args->ctx);
@@ -71,7 +71,7 @@ static dis_status run_jobs(dis__item_sums *s)
     return s->to_next && same ? dis__comm_send(comm, s->sums, n_bytes, comm->rank + 1) : DIS_OK;
 }
 
-/* Numbers [first, first + n) of the jobs that end here, added to x. */
+/* Adds columns [first, first + n) of the jobs that end here to x. */
 static void add_jobs(const dis__item_sums *s, size_t first, size_t n, double *x)
 {
     for (size_t j = 0; j + s->to_next < s->stop - s->begin; j++)
@@ -113,9 +113,9 @@ dis_status dis__item_sums_run_in_order(const dis__fit_args *args, size_t n_sums,
 
 /* ---- methods that look at one item at a time ---- */
 
-/* The loop that majority, standard, softmax and smoothed share: counts of an item in, soft label out, gold pinned.
+/* The loop shared by majority, standard, softmax and smoothed: counts of an item in, soft label out, gold pinned.
  *
- * Cost: one pass over the votes; items are cut into jobs by their number alone. */
+ * Cost: one pass over the votes; items are divided into jobs by their number only. */
 typedef struct {
     const dis__fit_args *args;
     dis_fit *fit;

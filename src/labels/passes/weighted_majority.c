@@ -1,13 +1,13 @@
 /* Weighted votes in integers.
  *
- * A skill s weighs round(s * 2^shift), with shift so large that the votes of the busiest item just fit into 64 bits:
- * 2^58 for ten votes per item, beyond what a double holds. Sums of integers are the same in any order, so neither
- * shuffled rows nor threads can turn a tie around.
+ * A skill s has the weight round(s * 2^shift), with the largest shift for which the votes of the largest item fit into
+ * 64 bits: 2^58 for ten votes per item, beyond the precision of a double. Sums of integers are the same in any order,
+ * so neither shuffled rows nor threads can change a tie.
  *
- * Ranks add up what they count, and agree on the shift.
+ * Ranks add up their counts, and agree on the shift.
  *
- * Cost: one pass over the votes per call; scores are cleared class by class as votes name them, so many classes cost
- * nothing. */
+ * Cost: one pass over the votes per call; only scores of classes with votes are cleared, so the cost does not depend on
+ * the number of classes. */
 #include "labels/passes/weighted_majority.h"
 #include "core/parallel/comm.h"
 #include <math.h>
@@ -66,10 +66,10 @@ void dis__weighted_majority_destroy(dis__weighted_majority *vote)
 
 typedef struct {
     dis__weighted_majority *vote;
-    double *p; /* shares wanted; NULL: who was right */
+    double *p; /* shares requested; NULL: accuracies */
 } vote_work;
 
-/* The winner of item i by the weights; score (n_classes) holds the sums of the classes that were voted for. */
+/* The winner of item i by the weights; score (n_classes) receives the sums of the classes with votes. */
 static size_t item_winner(const dis__weighted_majority *vote, size_t i, uint64_t *score)
 {
     const dis_votes_view *v = &vote->args->votes;
