@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from typing import Any, ClassVar
 
@@ -121,6 +122,14 @@ class Aggregator(Estimator):
 
     n_jobs: int | None
     progress: ProgressLike
+
+    # crowd-kit's base class, which joins the bases below, compares attributes
+    __eq__, __hash__ = object.__eq__, object.__hash__
+    __lt__, __le__, __gt__, __ge__ = object.__lt__, object.__le__, object.__gt__, object.__ge__  # type: ignore[operator]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        _join_crowdkit()
+        return super().__new__(cls)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -369,6 +378,14 @@ class Aggregator(Estimator):
             else ""
         )
         return f"<code>{repr(self).replace('<', '&lt;')}</code> {note}{self.result_._repr_html_()}"
+
+
+def _join_crowdkit() -> None:
+    """Makes label methods subclasses of crowd-kit's base class where crowd-kit is loaded: BinaryRelevance and others of
+    crowd-kit accept no other methods. The base has no ABCMeta, so it cannot be registered as a virtual one."""
+    base = getattr(sys.modules.get("crowdkit.aggregation.base"), "BaseClassificationAggregator", None)
+    if base is not None and base not in Aggregator.__bases__:
+        Aggregator.__bases__ = (*Aggregator.__bases__, base)
 
 
 class Confusions(Aggregator):

@@ -1,4 +1,5 @@
-"""crowd-kit's own tests of its classification aggregators, run against dissent: crowdkit_suite.py CHECKOUT FOLDER.
+"""crowd-kit's own tests of its classification aggregators, and of what is built on them, run against dissent:
+crowdkit_suite.py CHECKOUT FOLDER.
 
 Copies the tests to FOLDER and imports the classes from dissent where dissent has them; helpers still come from crowd-kit. Tests
 that are expected to fail are listed here with the reason, and docs/evidence/crowd-kit.md explains them. Fails if another test
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import dissent
 
-FILES = ("classification_aggregation", "classification_aggregation_edge_cases", "ds_aggregation", "glad_aggregation",
-         "kos_aggregation", "mace_aggregation", "majority_vote")  # fmt: skip
+AGGREGATION = ("binary_relevance_aggregation", "classification_aggregation", "classification_aggregation_edge_cases",
+               "ds_aggregation", "glad_aggregation", "kos_aggregation", "mace_aggregation", "majority_vote")  # fmt: skip
+FILES = (*(f"aggregation/test_{name}.py" for name in AGGREGATION), "postprocessing/test_entropy_threshold.py")
 DIFFERENT = {
     "test_glad_e_step": "calls a private method of crowd-kit's GLAD",
     "test_glad_derivative": "calls a private method of crowd-kit's GLAD",
@@ -30,16 +32,15 @@ DIFFERENT = {
 
 def copy_tests(checkout: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    tests = folder / "tests"
-    (tests / "aggregation").mkdir(parents=True)
-    for name in ("__init__.py", "conftest.py"):
-        shutil.copy(checkout / "tests" / name, tests)
-    for path in sorted((checkout / "tests" / "aggregation").glob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        if path.name.startswith("test_") and path.stem.removeprefix("test_") not in FILES:
+    tests = checkout / "tests"
+    for path in sorted(tests.rglob("*.py")):
+        name = path.relative_to(tests)
+        if path.name.startswith("test_") and name.as_posix() not in FILES:
             continue
+        text = path.read_text(encoding="utf-8")
         text = re.sub(r"^from crowdkit\.aggregation import (\([^)]*\)|[^\n]*)", swapped, text, flags=re.M)
-        (tests / "aggregation" / path.name).write_text(text, encoding="utf-8")
+        (folder / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "tests" / name).write_text(text, encoding="utf-8")
 
 
 def swapped(found: re.Match[str]) -> str:
