@@ -12,9 +12,9 @@ from . import _core
 from ._categories import declared_by
 from ._columns import _sorted, is_pandas, records
 from ._estimator import seed_of
-from ._figures import Metric, metric
+from ._figures import Metric, Table, metric, metric_columns
 from ._measuring import Watching, checked_count
-from ._results import Values, _table, _text
+from ._results import Values, _table, _text, frame_of
 from ._checks import device_of, real, word
 from ._running import ProgressLike
 from ._ids import Ids
@@ -50,6 +50,22 @@ class Significance:
             "p_two_sided": self.p_two_sided,
             "stars": self.stars,
         }
+
+    def _cells(self) -> list[str]:
+        p = "–" if self.p is None else f"{self.p:.4g}{'*' * self.stars}"
+        return [self.a._cell(), self.b._cell(), self.difference._cell(), p]
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row for A, B and their difference. kind is "pandas", "polars", "pyarrow", or None for the first
+        that is installed."""
+        columns = metric_columns([self.a, self.b, self.difference])
+        return frame_of(Table({"model": ["A", "B", "A - B"], **columns}, "model"), kind)
+
+    def _repr_html_(self) -> str:
+        return _table(_HEAD, [["", *self._cells()]], "paired bootstrap")
+
+
+_HEAD = ["", "A", "B", "A - B [95 %]", "p"]
 
 
 @dataclass(frozen=True)
@@ -105,15 +121,21 @@ class Comparison:
         return f"Comparison({'; '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        rows = []
-        for name in ("accuracy", "macro_f1"):
-            s: Significance = getattr(self, name)
-            p = "–" if s.p is None else f"{s.p:.4g}{'*' * s.stars}"
-            rows.append([name, s.a._cell(), s.b._cell(), s.difference._cell(), p])
+        rows = [[name, *getattr(self, name)._cells()] for name in ("accuracy", "macro_f1")]
         rows += [[_text(cell), str(n), "", "", ""] for cell, n in self.cells.items()]
-        return _table(
-            ["", "A", "B", "A - B [95 %]", "p"], rows, f"{self.n_items} tasks, {self.n_a} against {self.n_b} seeds"
-        )
+        return _table(_HEAD, rows, f"{self.n_items} tasks, {self.n_a} against {self.n_b} seeds")
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row per metric: values of A and B, their difference with its 95 % interval, and p. kind is
+        "pandas", "polars", "pyarrow", or None for the first that is installed."""
+        names = ("accuracy", "macro_f1")
+        both = [getattr(self, name) for name in names]
+        columns: dict[str, Any] = {side: metric_columns([getattr(s, side) for s in both])["value"] for side in ("a", "b")}
+        difference = metric_columns([s.difference for s in both])
+        columns.update(difference=difference["value"], ci_low=difference["ci_low"], ci_high=difference["ci_high"])
+        columns["p"] = np.array([np.nan if s.p is None else s.p for s in both])
+        columns["stars"] = np.array([s.stars for s in both], dtype=np.int64)
+        return frame_of(Table({"metric": list(names), **columns}, "metric"), kind)
 
 
 def _sides(side: Any, name: str) -> list[Any]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from . import _core
 from ._estimator import seed_of
-from ._figures import Metric, metric
+from ._figures import Metric, Table, metric
 from ._measuring import Watching, checked_count, in_order
-from ._results import _table, _text
+from ._results import _table, _text, frame_of
 from ._running import ProgressLike
 from ._tables import Aligned, label_table
 
@@ -44,6 +44,11 @@ class ViewDistances:
         import pandas as pd
 
         return pd.DataFrame(self.matrix(), index=self.names, columns=self.names)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """The distances as a frame with a row and a column per view: kind is "pandas", "polars", "pyarrow", or None for
+        the first that is installed."""
+        return frame_of(Table({"view": self.names, **dict(zip(self.names, self.matrix()))}, "view"), kind)
 
     def to_dict(self) -> dict[str, Any]:
         return {

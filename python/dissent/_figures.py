@@ -56,6 +56,11 @@ class Metric:
             d["no_interval"] = self.no_interval
         return d
 
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with one row: value, 95 % interval, n and the reason of a missing value. kind is "pandas", "polars",
+        "pyarrow", or None for the first that is installed."""
+        return frame_of(Table(metric_columns([self])), kind)
+
     def __repr__(self) -> str:
         if self.value is None:
             return f"Metric(None, reason={self.reason!r})"
@@ -74,6 +79,18 @@ class Metric:
 
 def metric(d: Mapping[str, Any]) -> Metric:
     return Metric(**d)
+
+
+def metric_columns(rows: Sequence[Metric]) -> dict[str, Any]:
+    """Columns of a table with a row per metric."""
+
+    def numbers(name: str) -> np.ndarray:
+        return np.array([np.nan if (x := getattr(m, name)) is None else x for m in rows], dtype=np.float64)
+
+    columns: dict[str, Any] = {name: numbers(name) for name in ("value", "ci_low", "ci_high")}
+    columns["n"] = np.array([m.n for m in rows], dtype=np.int64)
+    columns["reason"] = [m.reason or "" for m in rows]
+    return columns
 
 
 class Table:
@@ -212,16 +229,8 @@ class Figures:
     def to_frame(self, kind: str | None = None) -> Any:
         """A frame with a row per figure: name, value, 95 % interval, n and the reason of a missing value. kind is
         "pandas", "polars", "pyarrow", or None for the first that is installed."""
-        rows = self._figures.values()
-
-        def numbers(name: str) -> np.ndarray:
-            return np.array([np.nan if (x := getattr(m, name)) is None else x for m in rows], dtype=np.float64)
-
-        columns: dict[str, Any] = {"figure": list(self._figures)}
-        columns.update({name: numbers(name) for name in ("value", "ci_low", "ci_high")})
-        columns["n"] = np.array([m.n for m in rows], dtype=np.int64)
-        columns["reason"] = [m.reason or "" for m in rows]
-        return frame_of(Table(columns, "figure"), kind)
+        columns = metric_columns(list(self._figures.values()))
+        return frame_of(Table({"figure": list(self._figures), **columns}, "figure"), kind)
 
     def _shown(self) -> dict[str, Metric]:
         return self._figures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from . import _core
 from ._columns import _is_missing, is_pandas, records
 from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
-from ._results import Framed
+from ._results import _SHOWN, Framed, _some, _table, _text
 from ._measuring import Watching, checked_count, columns_of
 from ._running import ProgressLike
 from ._ids import Ids, id_texts
@@ -120,6 +121,12 @@ class Groups:
         checked_count("min_group", self.min_group)
         if self.small_groups not in ("merge", "hide"):
             raise _core.OptionError(f'small_groups is "merge" or "hide", not {self.small_groups!r}')
+
+    def _repr_html_(self) -> str:
+        found = _by_worker(self.people, self.column, self.table_id, self.table_prefix)
+        sizes = Counter(_value_text(value) for value in found.values())
+        rows = [[_text(name) or "–", f"{n:,}"] for name, n in sizes.most_common(_SHOWN)]
+        return _table([_text(self.column or "group"), "people"], rows, _some(len(rows), len(sizes), "values of the groups"))
 
     def of(self, votes: Votes) -> tuple[list[str], dict[str, Any]]:
         """The value of each worker of the votes, and the other inputs of the library."""

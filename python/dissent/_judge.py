@@ -16,6 +16,7 @@ from ._groups import _metric_columns
 from ._ids import Ids
 from ._measuring import Watching, checked_count, columns_of
 from ._panel import people_among
+from ._results import Framed
 from ._running import ProgressLike
 from ._votes import Votes
 
@@ -54,13 +55,15 @@ def _per_item(name: str, votes: Votes, values: Mapping[Any, float], missing: flo
     return out
 
 
-class Drift:
+class Drift(Framed):
     """Later votes compared with a certificate.
 
     ``rows``: a table of the figures. The first row is agreement, then come the share and the bias of each class. A row
     has the certified value, the value now, and an anytime-valid p-value. The interval of the value now holds at every
     look. ``since`` is the task at which the change most likely began. ``drifted``: at least one figure has changed.
     """
+
+    _frame = "rows"
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
         rows = columns_of(found["rows"])
@@ -93,7 +96,7 @@ class Drift:
         return shown_with(self, self.rows)
 
 
-class Judge:
+class Judge(Framed):
     """An LLM judge (or any model) compared with people: the result of Judge.certify().
 
     ``coefficients``: a table of agreement, kappa, alpha and ac1. Its columns are of the judge and a person, of two
@@ -103,6 +106,8 @@ class Judge:
     with the outcome of each requirement. ``certified``: all requirements are met, or None without requirements.
     ``unknown``: why people's votes say nothing about a judge, or None.
     """
+
+    _frame = "coefficients"
 
     def __init__(self, found: dict[str, Any], votes: Votes, properties: tuple[str, ...]) -> None:
         pandas = votes.pandas

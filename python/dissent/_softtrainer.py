@@ -164,3 +164,6 @@ class SoftTrainer(transformers.Trainer):
         )
         with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as f:
             f.write(card)
+
+
+SoftTrainer.__module__ = "dissent.hf"

@@ -11,7 +11,9 @@ import numpy as np
 
 from . import _core
 from ._checks import real, whole, word
+from ._figures import Table, shown_with
 from ._estimator import seed_of
+from ._results import frame_of
 from ._votes import Votes, read_votes
 
 
@@ -27,6 +29,22 @@ class SyntheticCrowd(NamedTuple):
     def __repr__(self) -> str:
         beside = [name for name in ("texts", "features") if getattr(self, name) is not None]
         return f"SyntheticCrowd({self.votes!r}{''.join(', ' + name for name in beside)})"
+
+    def _items(self) -> Table:
+        columns: dict[str, Any] = {"task": list(self.gold), "gold": list(self.gold.values())}
+        if self.texts is not None:
+            columns["text"] = [self.texts[task] for task in self.gold]
+        for k in range(0 if self.features is None else self.features.shape[1]):
+            columns[f"x{k}"] = self.features[:, k].astype(np.float64)  # type: ignore[index]
+        return Table(columns, "task", shown=("task", "gold", "text"))
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row per task: the true class, its text, its features. kind is "pandas", "polars", "pyarrow", or
+        None for the first that is installed."""
+        return frame_of(self._items(), kind)
+
+    def _repr_html_(self) -> str:
+        return shown_with(self, self._items())
 
 
 def _pairs(path: str) -> dict[str, str]:

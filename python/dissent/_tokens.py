@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from . import _core
+from ._figures import Table, shown_with
 from ._measuring import Watching
+from ._results import _text, frame_of
 from ._running import ProgressLike, threads_of
 
 _NONE = np.iinfo(np.uint64).max
@@ -51,6 +54,24 @@ class Tokens:
     def __iter__(self) -> Iterator[list[int]]:
         return (self[i] for i in range(len(self)))
 
+    def _rows(self) -> Table:
+        text = np.repeat(np.arange(len(self)), np.diff(self.start))
+        columns = {"text": text, "id": self.ids.astype(np.int64), "type": self.types.astype(np.int64)}
+        if self.places is not None:
+            columns.update(zip(("start", "end"), self.places.astype(np.int64).T))
+        return Table(columns)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row per token: number of the text, id, type, and its bytes if requested. kind is "pandas",
+        "polars", "pyarrow", or None for the first that is installed."""
+        return frame_of(self._rows(), kind)
+
+    def __repr__(self) -> str:
+        return f"Tokens({len(self)} texts, {len(self.ids)} tokens)"
+
+    def _repr_html_(self) -> str:
+        return shown_with(self, self._rows())
+
 
 class Tokenizer:
     """The tokenizer of an encoder's folder as Hugging Face lays it out; weights are not needed.
@@ -74,6 +95,13 @@ class Tokenizer:
         self.vocab_size: int = made.pop("n_ids")
         self.max_length: int | None = made.pop("max_length") or None
         self.special: dict[str, int] = {name: i for name, i in made.items() if i >= 0}
+
+    def __repr__(self) -> str:
+        longest = "" if self.max_length is None else f", at most {self.max_length} tokens"
+        return f"Tokenizer({self.model}, {self.vocab_size} ids{longest})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{_text(repr(self), 200)}</code>"
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token as the vocabulary writes it."""
@@ -196,7 +224,7 @@ def embed(
     (n, width) float32
     """
     if pool not in _POOLS:
-        raise ValueError(f"pool must be one of {', '.join(_POOLS)}, not {pool!r}")
+        raise _core.OptionError(f"pool={pool!r}: choose {' or '.join(map(repr, _POOLS))}")
     with Watching(n_jobs, progress) as watching:
         return np.asarray(
             _core.embed(

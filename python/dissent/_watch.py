@@ -12,6 +12,7 @@ from ._columns import _is_missing, _plain
 from ._core import OptionError
 from ._checks import real, whole
 from ._ids import id_text
+from ._results import _table, _text as _cell
 
 _DUPLICATES = ("error", "first", "last", "all")
 
@@ -31,6 +32,10 @@ class WatchRow(NamedTuple):
     p: float
     votes: int
     reason: str
+
+    def _repr_html_(self) -> str:
+        cells = [_cell(self.task), _cell(self.label), f"{self.p:.4f}", str(self.votes), self.reason]
+        return _table(list(self._fields), [cells], "a result of a vote", (0, 1, 4))
 
 
 class Watch:
@@ -117,6 +122,9 @@ class Watch:
     def __repr__(self) -> str:
         n = self.counts
         return f"Watch({n['votes']} votes; {n['sure']} tasks sure, {n['unsure']} at the limit, {n['open']} open)"
+
+    def _repr_html_(self) -> str:
+        return _table(["", "count"], [[name.removeprefix("n_"), f"{n:,}"] for name, n in self.counts.items()], "Watch")
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the labels of open items to a file: CSV, TSV, JSONL or npy, by its extension."""

@@ -6,6 +6,7 @@ Import it as ``import dissent.hf``. join() and to_dataset() need ``datasets``; S
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "SoftTrainer"])
+    """SoftTrainer is listed where transformers and PyTorch are installed, so that help() works without them."""
+    there = all(importlib.util.find_spec(name) for name in ("transformers", "torch"))
+    return sorted([*globals(), *(["SoftTrainer"] if there else [])])
 
 
 def _datasets() -> Any:

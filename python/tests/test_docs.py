@@ -7,6 +7,7 @@ import doctest
 import importlib
 import pathlib
 import pkgutil
+import pydoc
 import re
 
 import pytest
@@ -33,6 +34,22 @@ def test_everything_public_is_described():
     for name in dissent.__all__:
         thing = getattr(dissent, name)
         assert name == "__version__" or (thing.__doc__ and len(thing.__doc__) > 20), name
+
+
+def test_help_is_an_overview_that_names_everything():
+    text = pydoc.plain(pydoc.render_doc(dissent))
+    assert len(text.splitlines()) < 200
+    for name in dissent.__all__:
+        assert name == "__version__" or re.search(rf"\b{name}\b", dissent.__doc__ or ""), name
+
+
+def test_names_are_exported(tmp_path):
+    """`import *` gives all names, although help() leaves them to their own pages."""
+    space: dict = {}
+    exec("from dissent import *", space)
+    assert set(dissent.__all__) <= set(space) | {"__version__"} and set(dissent.__all__) <= set(dir(dissent))
+    for module in ("dissent.hf", "dissent.measure", "dissent.aggregation"):
+        assert pydoc.render_doc(importlib.import_module(module))
 
 
 def test_the_stub_names_what_is_there():

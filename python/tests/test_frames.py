@@ -34,6 +34,14 @@ def results(crowd):
         "panel": dissent.panel(votes, ["w1"]),
         "perspectives": dissent.perspectives(votes, votes, resamples=0),
         "table": dissent.review(votes).workers,
+        "metric": dissent.agreement(votes, resamples=20)["percent"],
+        "comparison": dissent.compare(fit, dissent.MajorityVote().fit(votes), truth, resamples=20),
+        "significance": dissent.compare(fit, dissent.MajorityVote().fit(votes), truth, resamples=20).accuracy,
+        "distances": dissent.view_distances({"a": fit, "b": dissent.Standard().fit(votes)}, resamples=0),
+        "group evaluation": dissent.group_evaluation(fit, votes, groups, resamples=0, permutations=0),
+        "judge": dissent.Judge.certify(votes, "w1"),
+        "crowd": dissent.synth(20, texts=True, n_features=2),
+        "scaled": dissent.scaled([("a", "x", 1), ("a", "y", 2), ("b", "x", 3), ("b", "y", 5)], "numeric", resamples=0),
     }
 
 
@@ -58,6 +66,33 @@ def test_pandas_results_have_frames_too(crowd):
     review = dissent.review(pd.DataFrame({"task": tasks, "worker": workers, "label": labels}))
     assert isinstance(review.to_frame(), pd.DataFrame)
     assert "task" in review.to_frame("polars").columns and "task" in review.to_frame("pyarrow").column_names
+
+
+def test_results_of_every_class_are_here(results):
+    """test_to_frame covers every public class that is a result."""
+    others = {"Drift", "Groups", "SoftClassifier", "Tokenizer", "Tokens", "Watch", "WatchRow"}  # tested below, or no results
+    for name in dissent.__all__:
+        thing = getattr(dissent, name)
+        if inspect.isclass(thing) and not issubclass(thing, (Exception, dissent._base.Aggregator)) and name not in others:
+            assert any(type(r) is thing for r in results.values()), name
+    for name in others - {"Drift", "Groups"}:
+        assert hasattr(getattr(dissent, name), "_repr_html_"), name
+
+
+def test_frames_of_comparisons_and_tokens(results):
+    comparison, frame = results["comparison"], results["comparison"].to_frame("pandas")
+    assert frame.loc["accuracy", "difference"] == comparison.accuracy.difference.value
+    assert frame.loc["macro_f1", "ci_low"] == comparison.macro_f1.difference.ci_low
+    assert np.array_equal(results["distances"].to_frame("pandas").to_numpy(), results["distances"].matrix())
+    crowd = results["crowd"].to_frame("polars")
+    assert crowd.columns == ["task", "gold", "text", "x0", "x1"] and crowd["task"].to_list() == list(results["crowd"].gold)
+    groups = dissent.Groups({"ann": "north", "bob": "south", "eve": "south"})
+    assert "<td style=\"text-align:right\">2</td>" in groups._repr_html_()
+    watch = dissent.Watch(power=0, classes=["a", "b"])
+    rows = watch.add("<t1>", "ann", "a") + watch.add("<t1>", "bob", "a")
+    assert "&lt;t1&gt;" in rows[0]._repr_html_() and "votes</td>" in watch._repr_html_()
+    tokens = dissent.Tokens({"start": [0, 2, 3], "id": [5, 6, 7], "type": [0, 0, 1], "from": None, "to": None, "first_token": None})
+    assert tokens.to_frame("polars")["text"].to_list() == [0, 0, 1] and "3 tokens" in tokens._repr_html_()
 
 
 def test_html_of_every_result(results):
@@ -85,7 +120,7 @@ def test_slices_of_labels():
 def test_public_classes_are_those_of_the_package(results):
     for name in dissent.__all__:
         thing = getattr(dissent, name)
-        if inspect.isclass(thing):
+        if inspect.isclass(thing) or inspect.isfunction(thing):
             assert thing.__module__ == "dissent", name
     again = pickle.loads(pickle.dumps(results["labels"]))
     assert np.array_equal(again.p, results["labels"].p)
