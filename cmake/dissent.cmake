@@ -21,17 +21,20 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set(DIS_ISA_FLAGS_avx512 -mavx2 -mfma -mbmi2 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512)
 endif()
 
-# Of src/core/os, the file of the target's system alone.
+# Of src/core/os, the files of the target's system alone. generic.c: what systems other than Linux share.
 if(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
   set(DIS_OS macos)
+  set(DIS_OS_FILES posix generic macos)
 elseif(CMAKE_SYSTEM_NAME STREQUAL "Emscripten")
   set(DIS_OS emscripten)
+  set(DIS_OS_FILES posix generic emscripten)
 else()
   set(DIS_OS linux)
+  set(DIS_OS_FILES posix linux)
 endif()
 file(GLOB_RECURSE DIS_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
 list(FILTER DIS_SOURCES EXCLUDE REGEX "/src/core/os/")
-foreach(name posix ${DIS_OS})
+foreach(name ${DIS_OS_FILES})
   list(APPEND DIS_SOURCES ${CMAKE_SOURCE_DIR}/src/core/os/${name}.c)
 endforeach()
 # Folders of optional parts are libraries of their own: cmake/cuda.cmake, cmake/mpi.cmake.

@@ -82,15 +82,7 @@ uint64_t dis__os_resident_memory(void)
 int dis__os_open_temporary(const char *folder)
 {
     const int nameless = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (nameless >= 0) return nameless;
-    char path[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof path, "%s/dissent-XXXXXX", folder) >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    const int fd = mkstemp(path);
-    if (fd >= 0) unlink(path);
-    return fd;
+    return nameless >= 0 ? nameless : dis__os_open_unlinked(folder);
 }
 
 int dis__os_extend(int fd, size_t n)

@@ -6,46 +6,13 @@
 #include <mach-o/dyld.h>
 #include <mach/mach.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 void *dis__os_reserve(size_t n)
 {
     void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
     return map == MAP_FAILED ? NULL : map;
-}
-
-int dis__os_populate(void *map, size_t n)
-{
-    (void)map, (void)n;
-    errno = ENOSYS;
-    return -1;
-}
-
-void *dis__os_grow_map(void *map, size_t old_n, size_t n)
-{
-    (void)map, (void)old_n, (void)n;
-    return NULL;
-}
-
-bool dis__os_zero_pages(void *block, size_t n)
-{
-    (void)block, (void)n;
-    return false;
-}
-
-void dis__os_prefer_huge_pages(void *block, size_t n)
-{
-    (void)block, (void)n;
-}
-
-void dis__os_discard_pages(void *part, size_t n)
-{
-    (void)part, (void)n;
 }
 
 uint64_t dis__os_available_memory(void)
@@ -65,20 +32,6 @@ uint64_t dis__os_resident_memory(void)
     mach_msg_type_number_t n = MACH_TASK_BASIC_INFO_COUNT;
     if (task_info(mach_task_self(), MACH_TASK_BASIC_INFO, (task_info_t)&task, &n)) return 0;
     return task.resident_size;
-}
-
-int dis__os_open_temporary(const char *folder)
-{
-    char path[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof path, "%s/dissent-XXXXXX", folder) >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    const int fd = mkstemp(path);
-    if (fd < 0) return fd;
-    unlink(path);
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return fd;
 }
 
 int dis__os_extend(int fd, size_t n)
@@ -108,41 +61,14 @@ int dis__os_usable_cpus(void)
     return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n;
 }
 
-bool dis__os_random(void *out, size_t n)
-{
-    return getentropy(out, n) == 0;
-}
-
-bool dis__os_enable_tile_registers(void)
-{
-    return false;
-}
-
 bool dis__os_program(char *path, size_t n)
 {
     uint32_t room = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
     return _NSGetExecutablePath(path, &room) == 0;
 }
 
-void dis__os_init_condition(pthread_cond_t *condition)
-{
-    pthread_cond_init(condition, NULL);
-}
-
 void dis__os_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, double seconds)
 {
     const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(fmod(seconds, 1) * 1e9)};
     pthread_cond_timedwait_relative_np(condition, mutex, &time);
-}
-
-const char *dis__os_error_text(int code, char *text, size_t n)
-{
-    return strerror_r(code, text, n) == 0 ? text : "unknown error";
-}
-
-const char *dis__os_find_last(const char *text, int byte, size_t n)
-{
-    while (n--)
-        if (text[n] == (char)byte) return text + n;
-    return NULL;
 }

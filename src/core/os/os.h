@@ -60,6 +60,7 @@ int dis__os_rename(const char *from, const char *to); /* replaces a file */
 int dis__os_create_folder(const char *path);
 int dis__os_create_link(const char *target, const char *path);
 int dis__os_open_temporary(const char *folder); /* without a name: deleted when it is closed */
+int dis__os_open_unlinked(const char *folder);  /* the same by a name that is deleted at once; within src/core/os */
 int dis__os_extend(int fd, size_t n);           /* to n bytes, with disk blocks for all of them */
 int dis__os_lock(int fd, bool wait);            /* exclusive, until fd is closed; EWOULDBLOCK: locked by another */
 void dis__os_prefetch(int fd, uint64_t from, size_t n);

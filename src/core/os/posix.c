@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -99,6 +100,20 @@ int dis__os_open(const char *path, int flags, mode_t mode)
 int dis__os_open_at(int folder, const char *name, int flags)
 {
     return openat(folder, name, flags | O_CLOEXEC);
+}
+
+int dis__os_open_unlinked(const char *folder)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/dissent-XXXXXX", folder) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int fd = mkstemp(path);
+    if (fd < 0) return fd;
+    unlink(path);
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
 }
 
 int dis__os_duplicate(int fd)
