@@ -1,10 +1,10 @@
 /* The context of a command: threads, memory and device as its options say, and the ranks that mpirun or srun has
  * started. No function here ends the process; a failure is a status. */
 #include "core/cli.h"
+#include "tool/device_calls.h"
 #include "tool/rank_calls.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int stop(void *user)
 {
@@ -34,15 +34,7 @@ static bool device_of_rank(const char *device, char *name, size_t n)
 {
     static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL};
     const long local = cli_ranks_count() > 1 ? started_as(locals) : -1;
-    if (local < 0 || !device || strcmp(device, "cuda") != 0) return false;
-    long devices = 0;
-    char other[sizeof "cuda:" + 20];
-    const dis_device *found;
-    do snprintf(other, sizeof other, "cuda:%ld", devices);
-    while (dis_device_find(other, DIS_PRECISION_DEFAULT, false, &found) == DIS_OK && ++devices < 64);
-    if (devices == 0) return false;
-    snprintf(name, n, "cuda:%ld", local % devices);
-    return true;
+    return local >= 0 && dis__device_of_rank(device, local, name, n);
 }
 
 static void set_common(cli *c, const cli_common *common, dis_context_options *o)
@@ -62,12 +54,11 @@ dis_status cli_context_create_local(cli *c, const cli_common *common, dis_contex
     return dis_context_create(&o, out);
 }
 
-/* CUDA takes tenths of a second to list its devices. Where its driver's file is, and only passes over votes or items
+/* CUDA takes tenths of a second to list its devices. Where its driver is loaded, and only passes over votes or items
  * are made on the device, its first use starts it, and files are read meanwhile. */
 static bool is_checked_later(const cli *c, const char *device)
 {
-    return cli_command_find(c->command)->late_device && strncmp(device, "cuda", 4) == 0 &&
-           access("/dev/nvidiactl", F_OK) == 0;
+    return cli_command_find(c->command)->late_device && dis__device_has_driver(device);
 }
 
 /* The first rank prints the error for all. mpirun stops all ranks when one ends, so the others wait until it has. */

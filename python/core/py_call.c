@@ -116,14 +116,12 @@ enum { N_ARGUMENTS = sizeof arguments / sizeof *arguments, MESSAGE = 4096 };
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
 
-/* The length of a name between backquotes, or after two hyphens, at p; 0: there is none. */
-static size_t name_at(const char *message, const char *p, const char **name)
+/* The length of a name between backquotes at p; 0: there is none. */
+static size_t name_at(const char *message, const char *p)
 {
-    if (p > message && p[-1] != ' ' && p[-1] != '(') return 0;
-    *name = p[0] == '`' ? p + 1 : p + 2;
-    if (p[0] == '-' && p[1] == '-' && p[2] >= 'a' && p[2] <= 'z') return strspn(*name, letters);
-    const size_t n = p[0] == '`' ? strspn(*name, letters) : 0;
-    return n && (*name)[n] == '`' ? n : 0;
+    if (p[0] != '`' || (p > message && p[-1] != ' ' && p[-1] != '(')) return 0;
+    const size_t n = strspn(p + 1, letters);
+    return p[1 + n] == '`' ? n : 0;
 }
 
 /* After "say", a word that follows a field is its value: its length with the space before it, else 0. */
@@ -141,9 +139,8 @@ static size_t value_at(const char *message, const char *p, const char *rest)
  * it stands for. */
 static size_t name_argument(const char *message, const char *p, char *out, size_t size)
 {
-    const char *name;
-    const size_t n = name_at(message, p, &name);
-    const char *rest = name + n + (*p == '`');
+    const size_t n = name_at(message, p);
+    const char *name = p + 1, *rest = name + n + 1;
     unsigned kind = TEXT;
     char argument[64];
     snprintf(argument, sizeof argument, "%.*s", (int)n, name);
@@ -168,10 +165,9 @@ void core_name_arguments(const char *message, char *out, size_t size)
 {
     bool quoted = false;
     size_t n = 0;
-    const char *name;
     for (const char *p = message; *p && n + 1 < size;) {
         quoted ^= *p == '"';
-        if (!quoted && name_at(message, p, &name)) {
+        if (!quoted && name_at(message, p)) {
             p += name_argument(message, p, out + n, size - n);
             n += strlen(out + n);
         } else {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICE = 24 };
+enum { DEVICE = 24 }; /* longer than any words that are accepted */
 
 struct dis_context {
     dis_context_options options;
@@ -33,9 +33,8 @@ static dis_status check_options(const dis_context_options *o)
         return dis__fail(DIS_EUSAGE, "threads must be between 0 (all) and %d, not %d", DIS__MAX_THREADS, o->threads);
     if ((int)o->precision < 0 || o->precision > DIS_PRECISION_BF16)
         return dis__fail(DIS_EUSAGE, "precision must be float32 or bf16, not number %d", (int)o->precision);
-    if (o->device && strlen(o->device) >= DEVICE)
-        return dis__fail(DIS_EUSAGE, "no device \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", o->device);
-    return DIS_OK;
+    dis__device_name name;
+    return dis__device_name_parse(o->device, &name);
 }
 
 static void *start_device_main(void *arg)
@@ -48,7 +47,8 @@ static void *start_device_main(void *arg)
  * it. */
 static void start_device(dis_context *ctx)
 {
-    if (!*ctx->device || strcmp(ctx->device, "cpu") == 0) return;
+    dis__device_name name;
+    if (dis__device_name_parse(ctx->device, &name) != DIS_OK || dis__device_name_is_cpu(&name)) return;
     ctx->device_starting = pthread_create(&ctx->device_start, NULL, start_device_main, ctx->device) == 0;
 }
 
@@ -60,7 +60,7 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
     dis_context *ctx;
     DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
     ctx->options = o;
-    if (o.device) strcpy(ctx->device, o.device);
+    if (o.device) snprintf(ctx->device, sizeof ctx->device, "%s", o.device);
     dis_status status = dis__pool_create(o.threads ? o.threads : dis__usable_cpus(), &ctx->pool);
     if (status == DIS_OK) status = dis__comm_open(o.ranks, &ctx->comm);
     ctx->comm.sent = &ctx->sent;

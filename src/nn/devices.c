@@ -78,11 +78,11 @@ static dis_status choose(const dis__device_row *row, dis_precision precision, bo
 
 dis_status dis__device_choose(const char *words, dis_precision precision, bool training, const dis__device **out)
 {
-    bool automatic;
-    long ordinal;
+    dis__device_name name;
     const dis__device_row *row;
-    DIS_TRY(dis__device_words_parse(words, &automatic, &ordinal));
+    DIS_TRY(dis__device_name_parse(words, &name));
     DIS_TRY(dis__device_row_find(words, &row));
+    const bool automatic = !name.machine;
     if (automatic && row != &dis__device_row_cpu && choose(row, precision, training, out) == DIS_OK) return DIS_OK;
     return choose(automatic ? &dis__device_row_cpu : row, precision, training, out);
 }
@@ -107,18 +107,17 @@ const char *dis__device_precision(const dis__device *device)
 dis_status dis__device_words(const dis_context *ctx, const char **machine, const char **precision)
 {
     const dis_precision wanted = dis__context_precision(ctx);
-    bool automatic;
-    long ordinal;
-    DIS_TRY(dis__device_words_parse(dis__context_device(ctx), &automatic, &ordinal));
-    if (ordinal >= 0 && !automatic) {
-        *machine = "cuda";
+    dis__device_name name;
+    DIS_TRY(dis__device_name_parse(dis__context_device(ctx), &name));
+    if (name.machine && !dis__device_name_is_cpu(&name)) {
+        *machine = name.machine;
         *precision = precisions[wanted == DIS_PRECISION_DEFAULT ? DIS_PRECISION_BF16 : wanted];
         return DIS_OK;
     }
     const dis__device *device;
     DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
     *machine = device->row->machine;
-    *precision = strcmp(device->row->machine, "cpu") == 0 ? NULL : precisions[device->precision];
+    *precision = device->row == &dis__device_row_cpu ? NULL : precisions[device->precision];
     return DIS_OK;
 }
 

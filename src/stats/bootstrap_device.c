@@ -18,12 +18,12 @@ dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, 
 {
     const char *words = dis__context_device(ctx);
     const dis__device_row *row;
-    bool automatic;
-    long ordinal;
+    dis__device_name name;
     const void *functions;
     *out = NULL;
-    DIS_TRY(dis__device_words_parse(words, &automatic, &ordinal));
-    if (ordinal < 0 || dis__saturating_size(b->n_items, b->n_resamples, 0) < FEW || dis_context_n_ranks(ctx) > 1)
+    DIS_TRY(dis__device_name_parse(words, &name));
+    if (dis__device_name_is_cpu(&name) || dis__saturating_size(b->n_items, b->n_resamples, 0) < FEW ||
+        dis_context_n_ranks(ctx) > 1)
         return DIS_OK;
     DIS_TRY(dis__device_row_find(words, &row));
     DIS_TRY(dis__device_functions(row, &row->bootstrap, sizeof(dis__bootstrap_device), &functions));

@@ -37,7 +37,7 @@ for path in sorted(glob.glob("src/**/*.[ch]", recursive=True)):
         if line.lstrip().startswith("#include"):
             continue
         for text in literal.findall(line):
-            option = re.search(r"(?:^|[ (])--[a-z][a-z-]+", text)
+            option = re.search(r"(?:^|[ (])--(?:[a-z][a-z-]+|%)", text)
             if option and "local-dir" not in text:  # an option of another program
                 print(f"{path}:{number}: {option.group().strip()} is an option of the tool; name the field as `field`")
                 failed += 1

@@ -45,8 +45,12 @@ static void choice_of_device(void **state)
     (void)state;
     const em_crowd small = {50, 12, 3, 8, false}, wide = {40, 10, 1100, 8, false};
     dis_votes *votes = cases_votes(&small), *many = cases_votes(&wide);
-    assert_int_equal(try_fit(votes, "dawid-skene", "abacus"), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "no device \"abacus\""));
+    dis_context_options options = dis_context_options_default();
+    dis_context *ctx = NULL;
+    options.device = "abacus";
+    assert_int_equal(dis_context_create(&options, &ctx), DIS_EUSAGE);
+    assert_null(ctx);
+    assert_string_equal(dis_last_error(), "no device \"abacus\"; `device` may be cpu, cuda, cuda:N or auto");
     assert_int_equal(try_fit(votes, "dawid-skene", "cuda:7"), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "there is no device cuda:7"));
     check_fit(votes, "glad", "cuda", "cpu", NULL);

@@ -4,7 +4,9 @@
 #include "core/memory/memory.h"
 #include "core/os/os.h"
 #include "core/plugin.h"
+#include "core/system_calls.h"
 #include "dissent/version.h"
+#include "tool/device_calls.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,33 +21,49 @@ static const dis__device_host host = {.size = sizeof host,
                                       .alloc_zeroed = dis__alloc_zeroed,
                                       .free = dis__free};
 
+/* Devices in libraries of their own, by machine. */
+typedef struct {
+    const char *machine, *title; /* as in "cuda:0"; in messages */
+    const char *library, *variable;
+    const char *install; /* what to do where the library is missing */
+    const char *driver;  /* a file that exists where the driver is loaded */
+} device_library;
+static const device_library libraries[] = {
+    {"cuda", "CUDA", "libdissent-cuda.so", "DISSENT_CUDA",
+     "run pip install \"dissent-labels[cuda]\", or build it from source with nvcc", "/dev/nvidiactl"},
+};
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
+
 /* Written once, except `added`, which the program writes before that. */
 static struct {
     pthread_once_t once;
     dis__device_row row[DIS_DEVICE_ROWS];
     size_t n;
-    char why[DIS_DEVICE_WHY];
+    char why[LIBRARIES][DIS_DEVICE_WHY]; /* "": it has rows */
     const dis__device_row *added;
 } found = {.once = PTHREAD_ONCE_INIT};
 
-static void discover(void)
+/* Adds the rows of a library, or writes why it has none. */
+static void discover_in(const device_library *l, char why[DIS_DEVICE_WHY])
 {
-    static const char library_name[] = "libdissent-cuda.so", variable[] = "DISSENT_CUDA";
-    void *library = dis__plugin_open(library_name, variable);
+    void *library = dis__plugin_open(l->library, l->variable);
     void *symbol = library ? dis__os_find_symbol(library, DIS_DEVICE_PLUGIN_SYMBOL) : NULL;
     dis__device_plugin *plugin;
-    if (!library && !dis__plugin_is_installed(library_name) && !getenv(variable)) {
-        snprintf(found.why, sizeof found.why,
-                 "%s is not installed; run pip install \"dissent-labels[cuda]\", or build it from source with nvcc",
-                 library_name);
+    if (!library && !dis__plugin_is_installed(l->library) && !getenv(l->variable)) {
+        snprintf(why, DIS_DEVICE_WHY, "%s is not installed; %s", l->library, l->install);
         return;
     }
     if (!symbol) {
-        snprintf(found.why, sizeof found.why, "%s", dis__os_library_error());
+        snprintf(why, DIS_DEVICE_WHY, "%s", dis__os_library_error());
         return;
     }
     memcpy(&plugin, &symbol, sizeof plugin);
-    found.n = plugin(&host, found.row, DIS_DEVICE_ROWS, found.why);
+    found.n += plugin(&host, found.row + found.n, DIS_DEVICE_ROWS - found.n, why);
+}
+
+static void discover(void)
+{
+    for (size_t l = 0; l < LIBRARIES; l++) discover_in(&libraries[l], found.why[l]);
 }
 
 static void discover_once(void)
@@ -64,7 +82,7 @@ const dis__device_row *dis__device_row_at(size_t i)
 const char *dis__device_rows_missing(void)
 {
     discover_once();
-    return found.n ? NULL : found.why;
+    return found.n ? NULL : found.why[0];
 }
 
 void dis__device_row_add(const dis__device_row *row)
@@ -74,46 +92,90 @@ void dis__device_row_add(const dis__device_row *row)
 
 /* ---- words ---- */
 
-/* Whether `words` is MACHINE or MACHINE:N; *ordinal: 0 or N. */
-static bool names(const char *words, const char *machine, long *ordinal)
+/* Whether `words` is MACHINE or MACHINE:N. */
+static bool names(const char *words, const char *machine, dis__device_name *out)
 {
+    enum { MAX_DIGITS = 4 };
     const size_t n = strlen(machine);
-    char *end;
     if (strncmp(words, machine, n) != 0) return false;
-    *ordinal = 0;
+    *out = (dis__device_name){.machine = machine};
     if (!words[n]) return true;
-    if (words[n] != ':' || words[n + 1] < '0' || words[n + 1] > '9') return false;
-    *ordinal = strtol(words + n + 1, &end, 10);
-    return !*end && *ordinal <= 1000;
+    const size_t digits = words[n] == ':' ? strspn(words + n + 1, "0123456789") : 0;
+    if (digits == 0 || digits > MAX_DIGITS || words[n + 1 + digits]) return false;
+    out->ordinal = (int)strtol(words + n + 1, NULL, 10);
+    return true;
 }
 
-dis_status dis__device_words_parse(const char *words, bool *automatic, long *ordinal)
+dis_status dis__device_name_parse(const char *words, dis__device_name *out)
 {
-    *ordinal = -1;
-    *automatic = words && strcmp(words, "auto") == 0;
-    if (*automatic) *ordinal = 0;
-    if (*automatic || !words || !*words || strcmp(words, "cpu") == 0 || names(words, "cuda", ordinal)) return DIS_OK;
-    if (found.added && names(words, found.added->machine, ordinal)) return DIS_OK;
-    return dis__fail(DIS_EUSAGE, "no device \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", words);
+    char known[DIS_DEVICE_WHY] = "";
+    *out = (dis__device_name){.machine = dis__device_row_cpu.machine};
+    if (!words || !*words || strcmp(words, dis__device_row_cpu.name) == 0) return DIS_OK;
+    for (size_t l = 0; l < LIBRARIES; l++) {
+        const char *machine = libraries[l].machine;
+        const size_t used = strlen(known);
+        if (names(words, machine, out)) return DIS_OK;
+        snprintf(known + used, sizeof known - used, ", %s, %s:N", machine, machine);
+    }
+    if (found.added && names(words, found.added->machine, out)) return DIS_OK;
+    if (strcmp(words, "auto") != 0)
+        return dis__fail(DIS_EUSAGE, "no device \"%.40s\"; `device` may be cpu%s or auto", words, known);
+    *out = (dis__device_name){.machine = NULL};
+    return DIS_OK;
+}
+
+bool dis__device_name_is_cpu(const dis__device_name *name)
+{
+    return name->machine == dis__device_row_cpu.machine;
+}
+
+static bool is_named(const dis__device_row *row, const dis__device_name *name)
+{
+    return !name->machine || (strcmp(row->machine, name->machine) == 0 && row->ordinal == name->ordinal);
 }
 
 dis_status dis__device_row_find(const char *words, const dis__device_row **out)
 {
-    bool automatic;
-    long ordinal, number;
-    DIS_TRY(dis__device_words_parse(words, &automatic, &ordinal));
+    dis__device_name name;
+    DIS_TRY(dis__device_name_parse(words, &name));
     *out = &dis__device_row_cpu;
-    if (ordinal < 0) return DIS_OK;
-    for (size_t i = 1; dis__device_row_at(i); i++) {
-        const dis__device_row *row = dis__device_row_at(i);
-        *out = row;
-        if (automatic || (names(words, row->machine, &number) && number == row->ordinal)) return DIS_OK;
-    }
-    *out = &dis__device_row_cpu;
-    if (automatic) return DIS_OK;
-    if (found.n == 0 && strncmp(words, "cuda", 4) == 0)
-        return dis__fail(DIS_EIO, "no CUDA device: %s; `device` cpu works everywhere", found.why);
+    if (dis__device_name_is_cpu(&name)) return DIS_OK;
+    for (size_t i = 1; dis__device_row_at(i); i++)
+        if (is_named(dis__device_row_at(i), &name)) {
+            *out = dis__device_row_at(i);
+            return DIS_OK;
+        }
+    if (!name.machine) return DIS_OK;
+    for (size_t l = 0; l < LIBRARIES; l++)
+        if (found.why[l][0] && strcmp(libraries[l].machine, name.machine) == 0)
+            return dis__fail(DIS_EIO, "no %s device: %s; `device` cpu works everywhere", libraries[l].title,
+                             found.why[l]);
     return dis__fail(DIS_EUSAGE, "there is no device %.40s; dissent list devices shows them", words);
+}
+
+bool dis__device_of_rank(const char *words, long rank, char *name, size_t n)
+{
+    dis__device_name wanted;
+    long devices = 0;
+    if (!words || strchr(words, ':') || dis__device_name_parse(words, &wanted) != DIS_OK) return false;
+    if (!wanted.machine || dis__device_name_is_cpu(&wanted)) return false;
+    for (size_t i = 1; dis__device_row_at(i); i++)
+        devices += strcmp(dis__device_row_at(i)->machine, wanted.machine) == 0;
+    if (devices == 0) return false;
+    rank %= devices;
+    for (size_t i = 1; dis__device_row_at(i); i++)
+        if (strcmp(dis__device_row_at(i)->machine, wanted.machine) == 0 && rank-- == 0)
+            snprintf(name, n, "%s", dis__device_row_at(i)->name);
+    return true;
+}
+
+bool dis__device_has_driver(const char *words)
+{
+    dis__device_name name;
+    if (dis__device_name_parse(words, &name) != DIS_OK || !name.machine) return false;
+    for (size_t l = 0; l < LIBRARIES; l++)
+        if (libraries[l].machine == name.machine) return dis__sys_exists(libraries[l].driver);
+    return false;
 }
 
 dis_status dis__device_functions(const dis__device_row *row, const dis__device_table *table, size_t size,
@@ -127,9 +189,8 @@ dis_status dis__device_functions(const dis__device_row *row, const dis__device_t
 
 void dis__device_start(const char *words)
 {
-    bool automatic;
-    long ordinal;
+    dis__device_name name;
     const dis__device_row *row;
-    if (dis__device_words_parse(words, &automatic, &ordinal) != DIS_OK || ordinal < 0) return;
+    if (dis__device_name_parse(words, &name) != DIS_OK || dis__device_name_is_cpu(&name)) return;
     if (dis__device_row_find(words, &row) == DIS_OK && row->start) row->start(row);
 }

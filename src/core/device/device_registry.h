@@ -5,9 +5,9 @@
  *     const dis__em_device *device;
  *     DIS_TRY(dis__device_functions(row, &row->em, sizeof *device, (const void **)&device));
  *
- * There is one row per device. Row 0 is the CPU, whose code is part of the library. libdissent-cuda.so adds a row per
- * GPU (core/device/device_plugin.h); it is loaded when a caller first names or lists more than the CPU, and stays
- * loaded. What a device can run is a set of optional tables of functions: networks (nn/device.h), EM passes over votes
+ * There is one row per device. Row 0 is the CPU, whose code is part of the library. The libraries that the table in
+ * device_registry.c lists add theirs (core/device/device_plugin.h): libdissent-cuda.so one per GPU. They are loaded when
+ * a caller first names or lists more than the CPU, and stay loaded. What a device can run is a set of optional tables of functions: networks (nn/device.h), EM passes over votes
  * (labels/em/em_device.h), sums over bootstrap resamples (stats/bootstrap_device.h). The context chooses the device;
  * nothing else does.
  *
@@ -45,10 +45,18 @@ const dis__device_row *dis__device_row_at(size_t i);
 /* words: cpu (NULL and "" too), cuda, cuda:N, or auto: the first row that is not the CPU, otherwise the CPU.
  * DIS_EUSAGE: another name, or an invalid number; DIS_EIO: the device is not available, with the reason. */
 dis_status dis__device_row_find(const char *words, const dis__device_row **out);
-/* Checks only the syntax, and loads nothing: *ordinal is below 0 for the CPU, 0 for auto. */
-dis_status dis__device_words_parse(const char *words, bool *automatic, long *ordinal);
 /* Why only the CPU is available; NULL: there are other devices. */
 const char *dis__device_rows_missing(void);
+
+/* Which device words name. */
+typedef struct {
+    const char *machine; /* "cpu", "cuda"; NULL: auto */
+    int ordinal;
+} dis__device_name;
+/* Checks only the syntax, and loads nothing. DIS_EUSAGE: other words. */
+dis_status dis__device_name_parse(const char *words, dis__device_name *out);
+bool dis__device_name_is_cpu(const dis__device_name *name);
+
 /* *functions is NULL if the table has none. DIS_EIO: they are of another version of dissent. */
 dis_status dis__device_functions(const dis__device_row *row, const dis__device_table *table, size_t size,
                                  const void **functions);

@@ -375,10 +375,10 @@ static dis_status run_in_turn(scheduler *s)
 
 static size_t automatic_number(const dis_context *ctx)
 {
-    const dis__device *row;
+    const dis__device *device;
     const size_t threads = (size_t)dis_context_n_threads(ctx);
-    const bool gpu = *dis__context_device(ctx) && dis__device_for(ctx, &dis__device_cpu, false, &row) == DIS_OK &&
-                     strcmp(row->row->machine, "cuda") == 0;
+    const bool gpu = *dis__context_device(ctx) && dis__device_for(ctx, &dis__device_cpu, false, &device) == DIS_OK &&
+                     device->row != &dis__device_row_cpu;
     return gpu && threads > GPU_AT_ONCE ? GPU_AT_ONCE : threads;
 }
 

@@ -35,7 +35,7 @@ dis_status dis__csv_find_column_of_role(dis__csv *csv, const char *role, const c
     char list[600];
     dis__csv_list_columns(csv, list, sizeof list);
     return dis__fail_at(DIS_EDATA, csv->path, 1, 0,
-                        "no column \"%s\"; the columns are: %s; name the one to use with --%s",
+                        "no column \"%s\"; the columns are: %s; name the one to use with `%s`",
                         given ? given : usual[0], list, role);
 }
 

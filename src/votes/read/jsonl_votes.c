@@ -49,7 +49,7 @@ static dis_status read_field(dis__row_cursor *c, const dis__json_value *object, 
     if (!v) {
         char keys[150];
         dis__json_list_keys(object, keys, sizeof keys);
-        return bad(c, line, "no key \"%.100s\"; the keys are: %s; name the one to use with --%s", key, keys, option);
+        return bad(c, line, "no key \"%.100s\"; the keys are: %s; name the one to use with `%s`", key, keys, option);
     }
     if (label && v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a choice of one, as annotation tools write it */
     const char *at = line + v->at;
