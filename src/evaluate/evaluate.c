@@ -17,13 +17,6 @@
 DIS_OPTIONS_DEFAULTS(dis_evaluation_options, .size = sizeof(dis_evaluation_options), .fraction = 1, .top_k = 3,
                      .n_splits = 5, .n_bins = 15)
 
-double dis__correlation(double xy, double xx, double yy)
-{
-    if (!(xx > 0 && yy > 0)) return NAN;
-    const double r = xy / (sqrt(xx) * sqrt(yy));
-    return r > 1 ? 1 : r < -1 ? -1 : r;
-}
-
 size_t dis__reliability_bin_of(double confidence, size_t n_bins)
 {
     const double b = ceil(confidence * (double)n_bins) - 1;
@@ -35,24 +28,12 @@ size_t dis__reliability_bin_of(double confidence, size_t n_bins)
 enum { TILE = 512 };
 
 typedef struct {
-    uint64_t n;
-    double confidence, right;
-} bin_sums;
-
-typedef struct {
-    double sum[DIS_ITEM_COLUMNS];
-    double min[2], max[2]; /* of the entropies of q and p */
-    dis__item_count_votes counts;
-    bin_sums bin[DIS_EVALUATION_MAX_BINS];
-} item_sums;
-
-typedef struct {
     dis_evaluation *e;
     dis__item_args args;
     bool used[DIS_ITEM_COLUMNS];
     size_t n_jobs;
-    double *tile;   /* per thread: (DIS_ITEM_COLUMNS, TILE) for columns that are not kept */
-    item_sums *sum; /* per job */
+    double *tile;        /* per thread: (DIS_ITEM_COLUMNS, TILE) for columns that are not kept */
+    dis__item_sums *sum; /* per job */
 } item_work;
 
 static void range(const double *x, size_t n, double *min, double *max)
@@ -71,8 +52,8 @@ static dis_status items_job(void *arg, size_t j, int thread)
     const item_work *w = arg;
     dis_evaluation *e = w->e;
     const size_t n = e->in.n_items, last = dis__job_first(n, w->n_jobs, j + 1), n_bins = e->o.n_bins;
-    item_sums *s = &w->sum[j];
-    *s = (item_sums){.min = {INFINITY, INFINITY}, .max = {-INFINITY, -INFINITY}};
+    dis__item_sums *s = &w->sum[j];
+    *s = (dis__item_sums){.min = {INFINITY, INFINITY}, .max = {-INFINITY, -INFINITY}};
     for (size_t first = dis__job_first(n, w->n_jobs, j); first < last; first += TILE) {
         const size_t many = last - first < TILE ? last - first : TILE;
         double *column[DIS_ITEM_COLUMNS];
@@ -86,21 +67,21 @@ static dis_status items_job(void *arg, size_t j, int thread)
         if (e->in.human) range(column[DIS_ITEM_HUMAN_ENTROPY], many, &s->min[1], &s->max[1]);
         for (size_t i = 0; e->in.gold && i < many; i++) {
             if (e->in.gold[first + i] < 0) continue;
-            bin_sums *b = &s->bin[dis__reliability_bin_of(column[DIS_ITEM_CONFIDENCE][i], n_bins)];
+            dis__bin_sums *b = &s->bin[dis__reliability_bin_of(column[DIS_ITEM_CONFIDENCE][i], n_bins)];
             b->n++;
             b->confidence += column[DIS_ITEM_CONFIDENCE][i];
-            b->right += column[DIS_ITEM_CORRECT][i];
+            b->correct += column[DIS_ITEM_CORRECT][i];
         }
     }
     return DIS_OK;
 }
 
 /* Adds jobs in their order. */
-static void sum_jobs(const item_work *w, item_sums *out)
+static void sum_jobs(const item_work *w, dis__item_sums *out)
 {
     *out = w->sum[0];
     for (size_t j = 1; j < w->n_jobs; j++) {
-        const item_sums *s = &w->sum[j];
+        const dis__item_sums *s = &w->sum[j];
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) out->sum[c] += s->sum[c];
         for (int x = 0; x < 2; x++) {
             out->min[x] = s->min[x] < out->min[x] ? s->min[x] : out->min[x];
@@ -111,12 +92,12 @@ static void sum_jobs(const item_work *w, item_sums *out)
         for (size_t b = 0; b < w->e->o.n_bins; b++) {
             out->bin[b].n += s->bin[b].n;
             out->bin[b].confidence += s->bin[b].confidence;
-            out->bin[b].right += s->bin[b].right;
+            out->bin[b].correct += s->bin[b].correct;
         }
     }
 }
 
-/* Which columns are computed, and which are kept for later: for the caller, for the bootstrap, for correlations. */
+/* Which columns are computed, and which are kept for later: for the caller, for the bootstrap, for metrics with code of their own. */
 static dis_status select_columns(item_work *w)
 {
     dis_evaluation *e = w->e;
@@ -128,19 +109,20 @@ static dis_status select_columns(item_work *w)
     if (e->labels_only) return DIS_OK;
     for (size_t m = 0; e->o.resamples && m < DIS_EVALUATION_METRICS; m++)
         if (e->wanted[m] && dis__metrics[m].aggregate == DIS_MEAN_OF_ITEMS) keep[dis__metrics[m].column] = true;
-    if (e->o.resamples && e->wanted[DIS_EVALUATION_ECE]) keep[DIS_ITEM_CONFIDENCE] = keep[DIS_ITEM_CORRECT] = true;
-    if (e->wanted[DIS_EVALUATION_ENTROPY_CORRELATION] || e->wanted[DIS_EVALUATION_ENTROPY_SPEARMAN])
-        keep[DIS_ITEM_MODEL_ENTROPY] = keep[DIS_ITEM_HUMAN_ENTROPY] = true;
+    unsigned read = 0; /* by metrics with code of their own */
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
+        if (e->wanted[m] && dis__metrics[m].code)
+            read |= dis__metrics[m].code->columns | (e->o.resamples ? dis__metrics[m].code->interval_columns : 0);
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) {
         const unsigned needs = dis__item_columns[c].needs;
         w->used[c] = (!(needs & DIS_NEEDS_GOLD) || e->in.gold) && (!(needs & DIS_NEEDS_HUMAN) || e->in.human);
-        if (w->used[c] && (keep[c] || e->o.keep_items))
+        if (w->used[c] && (keep[c] || read >> c & 1 || e->o.keep_items))
             DIS_TRY(dis__alloc_array(&e->column[c], e->in.n_items, sizeof(double)));
     }
     return DIS_OK;
 }
 
-static dis_status pass_over_items(dis_context *ctx, dis_evaluation *e, item_sums *out)
+static dis_status pass_over_items(dis_context *ctx, dis_evaluation *e, dis__item_sums *out)
 {
     item_work w = {.e = e,
                    .args = {.n_classes = e->in.n_classes,
@@ -167,124 +149,55 @@ end:
 
 /* ---- figures ---- */
 
-static void set(dis_evaluation *e, dis_evaluation_metric m, double value, size_t n)
+void dis__metric_set(dis_evaluation *e, dis_evaluation_metric m, double value, size_t n)
 {
     if (e->wanted[m]) e->metric[m] = (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n};
 }
 
-static void set_undefined(dis_evaluation *e, dis_evaluation_metric m, const char *reason)
+void dis__metric_set_undefined(dis_evaluation *e, dis_evaluation_metric m, const char *reason)
 {
     if (!e->wanted[m]) return;
     e->metric[m] = dis__metric_undefined(reason);
     e->wanted[m] = false;
 }
 
-static void set_means(dis_evaluation *e, const item_sums *s)
+static void set_means(dis_evaluation *e, const dis__item_sums *s)
 {
-    if (e->in.n_classes < 2) set_undefined(e, DIS_EVALUATION_ENTROPY_SIMILARITY, "there is one class");
-    if (e->o.top_k >= e->in.n_classes)
-        set_undefined(e, DIS_EVALUATION_TOP_K_ACCURACY, "k is not below the number of classes: always 1");
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const dis__metric *row = &dis__metrics[m];
+        const char *reason = row->undefined ? row->undefined(e->in.n_classes, e->o.top_k) : NULL;
+        if (reason) dis__metric_set_undefined(e, (dis_evaluation_metric)m, reason);
         if (row->aggregate != DIS_MEAN_OF_ITEMS) continue;
         const size_t n = row->row.needs & DIS_NEEDS_GOLD ? e->view.n_gold : e->in.n_items;
-        set(e, (dis_evaluation_metric)m, dis__metric_from_mean(row, s->sum[row->column] / (double)n, e->in.n_classes),
-            n);
+        dis__metric_set(e, (dis_evaluation_metric)m,
+                        dis__metric_from_mean(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
     }
 }
 
-static dis_status set_bins(dis_evaluation *e, const item_sums *s)
+static dis_status set_bins(dis_evaluation *e, const dis__item_sums *s)
 {
     const size_t n_bins = e->o.n_bins;
     DIS_TRY(dis__alloc_array(&e->bin, n_bins, sizeof *e->bin));
-    double error = 0;
     for (size_t b = 0; b < n_bins; b++) {
-        const bin_sums *x = &s->bin[b];
+        const dis__bin_sums *x = &s->bin[b];
         const double n = (double)x->n;
         e->bin[b] = (dis_reliability_bin){.low = (double)b / (double)n_bins,
                                           .high = (double)(b + 1) / (double)n_bins,
                                           .n = x->n,
                                           .confidence = x->n ? x->confidence / n : NAN,
-                                          .accuracy = x->n ? x->right / n : NAN};
-        error += fabs(x->right - x->confidence);
+                                          .accuracy = x->n ? x->correct / n : NAN};
     }
-    set(e, DIS_EVALUATION_ECE, error / (double)e->view.n_gold, e->view.n_gold);
     e->view.bin = e->bin;
     e->view.n_bins = n_bins;
     return DIS_OK;
 }
 
-/* Of ranks; their means are known. */
-static dis_status spearman(dis_evaluation *e)
+/* Metrics with code of their own. What they need is available, or they would not be wanted. */
+static dis_status compute_others(dis_context *ctx, dis_evaluation *e, const dis__item_sums *s)
 {
-    const size_t n = e->in.n_items;
-    double *rank;
-    DIS_TRY(dis__alloc_array(&rank, dis__saturating_size(n, 3, 0), sizeof *rank));
-    double *rounded = rank + 2 * n;
-    for (size_t i = 0; i < n; i++) rounded[i] = dis__round_entropy(e->column[DIS_ITEM_MODEL_ENTROPY][i]);
-    dis_status status = dis__ranks(rounded, n, rank, NULL);
-    for (size_t i = 0; i < n; i++) rounded[i] = dis__round_entropy(e->column[DIS_ITEM_HUMAN_ENTROPY][i]);
-    if (status == DIS_OK) status = dis__ranks(rounded, n, rank + n, NULL);
-    if (status == DIS_OK) {
-        double sums[3] = {0, 0, 0};
-        const double mean = ((double)n + 1) / 2;
-        DIS_KERNEL_SELECT(dis__item_moments)(rank, rank + n, n, mean, mean, sums);
-        set(e, DIS_EVALUATION_ENTROPY_SPEARMAN, dis__correlation(sums[0], sums[1], sums[2]), n);
-    }
-    dis__free(rank);
-    return status;
-}
-
-static dis_status set_correlations(dis_evaluation *e, const item_sums *s)
-{
-    const size_t n = e->in.n_items;
-    const double slack = 1e-12; /* entropies that differ by rounding only are equal */
-    const char *reason = NULL;
-    if (n < 2)
-        reason = "there is one item";
-    else if (s->max[0] - s->min[0] <= slack)
-        reason = "the entropy of the predictions is the same for all items";
-    else if (s->max[1] - s->min[1] <= slack)
-        reason = "the entropy of the human labels is the same for all items";
-    if (reason) {
-        set_undefined(e, DIS_EVALUATION_ENTROPY_CORRELATION, reason);
-        set_undefined(e, DIS_EVALUATION_ENTROPY_SPEARMAN, reason);
-        return DIS_OK;
-    }
-    e->model_entropy_mean = s->sum[DIS_ITEM_MODEL_ENTROPY] / (double)n;
-    e->human_entropy_mean = s->sum[DIS_ITEM_HUMAN_ENTROPY] / (double)n;
-    if (e->wanted[DIS_EVALUATION_ENTROPY_CORRELATION]) {
-        double sums[3] = {0, 0, 0};
-        DIS_KERNEL_SELECT(dis__item_moments)
-        (e->column[DIS_ITEM_MODEL_ENTROPY], e->column[DIS_ITEM_HUMAN_ENTROPY], n, e->model_entropy_mean,
-         e->human_entropy_mean, sums);
-        set(e, DIS_EVALUATION_ENTROPY_CORRELATION, dis__correlation(sums[0], sums[1], sums[2]), n);
-    }
-    return e->wanted[DIS_EVALUATION_ENTROPY_SPEARMAN] ? spearman(e) : DIS_OK;
-}
-
-static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
-{
-    if (!e->wanted[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD]) return DIS_OK;
-    e->calibration = (dis__calibration){.n = e->view.n_gold,
-                                        .n_classes = e->in.n_classes,
-                                        .q = e->in.q,
-                                        .gold = e->in.gold,
-                                        .item = e->gold_item,
-                                        .group = e->in.group,
-                                        .n_groups = e->in.n_groups,
-                                        .n_splits = e->o.n_splits,
-                                        .seed = e->o.seed};
-    const char *reason;
-    DIS_TRY(dis__temperatures_fit(ctx, &e->calibration, &e->calibrated, &reason));
-    if (reason) {
-        set_undefined(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, reason);
-        return DIS_OK;
-    }
-    set(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, e->calibrated.value, e->view.n_gold);
-    e->view.n_splits = e->o.n_splits;
-    memcpy(e->view.temperature, e->calibrated.temperature, sizeof e->view.temperature);
-    memcpy(e->view.at_bound, e->calibrated.on_bound, sizeof e->view.at_bound);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
+        if (e->wanted[m] && dis__metrics[m].code)
+            DIS_TRY(dis__metrics[m].code->compute(ctx, e, s, (dis_evaluation_metric)m));
     return DIS_OK;
 }
 
@@ -389,7 +302,7 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     DIS_TRY(find_gold_items(e));
     select_metrics(e);
     if (e->view.n_gold == 0) e->in.gold = NULL;
-    item_sums *sums;
+    dis__item_sums *sums;
     DIS_TRY(dis__alloc_array(&sums, 1, sizeof *sums));
     dis_status status;
     DIS_TRY_GOTO(status, pass_over_items(ctx, e, sums), end);
@@ -399,9 +312,8 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     if (e->in.gold) {
         if (!e->labels_only) DIS_TRY_GOTO(status, set_bins(e, sums), end);
         DIS_TRY_GOTO(status, dis__class_scores_compute(e), end);
-        DIS_TRY_GOTO(status, set_calibrated(ctx, e), end);
     }
-    if (e->in.human) DIS_TRY_GOTO(status, set_correlations(e, sums), end);
+    DIS_TRY_GOTO(status, compute_others(ctx, e, sums), end);
     e->view.interval_scope = DIS_INTERVAL_ITEMS;
     if (e->in.human && e->in.votes && dis_votes_get_view(e->in.votes->votes).start && e->o.resamples &&
         e->o.fraction >= 1 && e->o.interval_scope == DIS_INTERVAL_ANNOTATORS) {

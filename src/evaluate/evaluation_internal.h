@@ -1,7 +1,7 @@
 /* evaluation_internal.h: internals of dis_evaluation_run(), for its parts.
  *
  * evaluate.c passes over the items and assembles the results, class_scores.c computes the scores from confusion counts,
- * calibrated_likelihood.c the temperatures, evaluation_intervals.c the bootstrap of everything. */
+ * evaluation_intervals.c the bootstrap of everything. Metrics with code of their own have a file each. */
 #ifndef DIS_EVALUATE_EVALUATION_H
 #define DIS_EVALUATE_EVALUATION_H
 #include "dissent/evaluate.h"
@@ -42,14 +42,48 @@ struct dis_evaluation {
         *crossed; /* (DIS_EVALUATION_METRICS) variances over annotators; NULL: intervals for new items only */
 };
 
-/* An entropy as it is ranked, as a multiple of 2^-40: distributions that are permutations of each other must tie,
- * although their sums are rounded differently. */
-static inline double dis__round_entropy(double entropy)
-{
-    return (entropy + 0x1p12) - 0x1p12;
-}
+/* What the pass over the items sums up. */
+typedef struct {
+    uint64_t n;
+    double confidence, correct;
+} dis__bin_sums;
 
-/* Pearson's correlation from sums about the means; NaN if one of the two does not vary. */
+typedef struct {
+    double sum[DIS_ITEM_COLUMNS];
+    double min[2], max[2]; /* of the entropies of q and p */
+    dis__item_count_votes counts;
+    dis__bin_sums bin[DIS_EVALUATION_MAX_BINS];
+} dis__item_sums;
+
+/* Columns whose sums are drawn together. */
+enum { DIS__SUMMED_COLUMNS = DIS_ITEM_COLUMNS + 5 + 2 * DIS_EVALUATION_MAX_SPLITS };
+typedef struct {
+    dis_context *ctx;
+    dis_evaluation *e;
+    const double *column[DIS__SUMMED_COLUMNS];
+    size_t n_columns, place[DIS_ITEM_COLUMNS]; /* index of an item column among them */
+    double *sums, *figure;                     /* (n_resamples, n_columns), (n_resamples) */
+} dis__resampling;
+
+/* A metric that is neither a mean over items nor a class score. Intervals: either add_columns and from_sums, or
+ * resample. */
+struct dis__metric_code {
+    unsigned columns, interval_columns; /* of items that `compute` and the intervals read; bit c: dis__item_column c */
+    /* Sets metric m, and its reason if it has no value. */
+    dis_status (*compute)(dis_context *ctx, dis_evaluation *e, const dis__item_sums *sums, dis_evaluation_metric m);
+    /* Adds columns of all items, or of those with gold if the metric needs it; *own: their memory, to be freed. */
+    dis_status (*add_columns)(dis__resampling *r, double **own);
+    /* The value of a resample of n_draws items from the sums of these columns. */
+    double (*from_sums)(const dis_evaluation *e, const double *sums, double n_draws);
+    /* The values of all resamples, (n_resamples). */
+    dis_status (*resample)(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b, double *value);
+};
+
+/* Sets a metric that is wanted; the second one gives the reason why it has no value. */
+void dis__metric_set(dis_evaluation *e, dis_evaluation_metric m, double value, size_t n);
+void dis__metric_set_undefined(dis_evaluation *e, dis_evaluation_metric m, const char *reason);
+
+/* entropy_correlations.c: Pearson's correlation from sums about the means; NaN if one of the two does not vary. */
 double dis__correlation(double xy, double xx, double yy);
 
 /* class_scores.c: cells, class scores, confusion matrix, accuracy and all kinds of F1. */

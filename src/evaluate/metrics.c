@@ -8,6 +8,18 @@
 #define LOG_2         0.69314718055994530942
 #define MEAN(column_) .aggregate = DIS_MEAN_OF_ITEMS, .column = (column_), .scale = 1
 #define SCORE(score_) .aggregate = DIS_CLASS_SCORE, .score = (score_)
+#define OWN(code_)    .aggregate = DIS_OWN_CODE, .code = (code_)
+
+static const char *no_top_k(size_t n_classes, size_t top_k)
+{
+    return top_k >= n_classes ? "k is not below the number of classes: always 1" : NULL;
+}
+
+static const char *no_entropy(size_t n_classes, size_t top_k)
+{
+    (void)top_k;
+    return n_classes < 2 ? "there is one class" : NULL;
+}
 
 /* {name, texts, summary, better, unit, needs, low, high}, how it is computed */
 const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
@@ -21,7 +33,8 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
     [DIS_EVALUATION_TOP_K_ACCURACY] = {{"top_k_accuracy", "top k accuracy",
                                         "share of items whose gold label is among the k most probable classes",
                                         "higher", "", DIS_NEEDS_GOLD, 0, 1},
-                                       MEAN(DIS_ITEM_IN_TOP_K)},
+                                       MEAN(DIS_ITEM_IN_TOP_K),
+                                       .undefined = no_top_k},
     [DIS_EVALUATION_MACRO_F1] = {{"macro_f1", "macro-F1", "mean F1 of the classes that occur in gold or predictions",
                                   "higher", "", DIS_NEEDS_GOLD, 0, 1},
                                  SCORE(DIS_SCORE_MACRO_F1)},
@@ -45,13 +58,13 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
           "mean -log q at the gold label of one half after fitting a temperature on "
           "the other, mean of the splits, nats",
           "lower", "nats", DIS_NEEDS_GOLD, 0, INFINITY},
-         .aggregate = DIS_OWN_CODE},
+         OWN(&dis__calibrated_log_likelihood)},
     [DIS_EVALUATION_BRIER] = {{"brier", "Brier", "mean squared distance of q from the gold label as a one-hot row",
                                "lower", "", DIS_NEEDS_GOLD, 0, 2},
                               MEAN(DIS_ITEM_BRIER)},
     [DIS_EVALUATION_ECE] = {{"ece", "ECE", "expected calibration error: mean |accuracy - confidence| over equal bins",
                              "lower", "", DIS_NEEDS_GOLD, 0, 1},
-                            .aggregate = DIS_OWN_CODE},
+                            OWN(&dis__calibration_error)},
     [DIS_EVALUATION_ABSOLUTE_ERROR] = {{"absolute_error", "absolute error",
                                         "mean number of steps from the median of q to the gold label", "lower", "steps",
                                         DIS_NEEDS_GOLD | DIS_NEEDS_ORDER, 0, INFINITY},
@@ -96,18 +109,19 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
     [DIS_EVALUATION_ENTROPY_CORRELATION] = {{"entropy_correlation", "entropy correlation",
                                              "Pearson correlation over items of the entropies of q and p", "higher", "",
                                              DIS_NEEDS_HUMAN, -1, 1},
-                                            .aggregate = DIS_OWN_CODE},
+                                            OWN(&dis__entropy_correlation)},
     [DIS_EVALUATION_ENTROPY_SPEARMAN] = {{"entropy_spearman", "entropy spearman",
                                           "Spearman correlation over items of the entropies of q and p", "higher", "",
                                           DIS_NEEDS_HUMAN, -1, 1},
-                                         .aggregate = DIS_OWN_CODE},
+                                         OWN(&dis__entropy_spearman)},
     [DIS_EVALUATION_ENTROPY_SIMILARITY] = {{"entropy_similarity", "entropy similarity",
                                             "1 - mean |H(p) - H(q)| / log K", "higher", "", DIS_NEEDS_HUMAN, 0, 1},
                                            .aggregate = DIS_MEAN_OF_ITEMS,
                                            .column = DIS_ITEM_ENTROPY_GAP,
                                            .scale = -1,
                                            .shift = 1,
-                                           .in_log_k = true},
+                                           .in_log_k = true,
+                                           .undefined = no_entropy},
     [DIS_EVALUATION_MODEL_ENTROPY] = {{"model_entropy", "model entropy", "mean entropy of q, nats", "none", "nats", 0,
                                        0, INFINITY},
                                       MEAN(DIS_ITEM_MODEL_ENTROPY)},
@@ -118,12 +132,12 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
         {{"perspective_error", "perspective error",
           "mean over items of the share of votes that differ from the prediction for their annotator", "lower", "",
           DIS_NEEDS_WORKERS, 0, 1},
-         .aggregate = DIS_OWN_CODE},
+         OWN(NULL)},
     [DIS_EVALUATION_PERSPECTIVE_DISTANCE] =
         {{"perspective_distance", "perspective distance",
           "mean over items of the distance, in classes, from votes to the median of the prediction for their annotator",
           "lower", "steps", DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER, 0, INFINITY},
-         .aggregate = DIS_OWN_CODE},
+         OWN(NULL)},
 };
 
 const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS] = {

@@ -8,7 +8,7 @@
 typedef enum {
     DIS_MEAN_OF_ITEMS, /* shift + scale * mean of a column of item_metrics.h */
     DIS_CLASS_SCORE,   /* from the confusion matrix: class_scores.c */
-    DIS_OWN_CODE,      /* calibration and entropy correlations: evaluate.c; perspectives: experiments */
+    DIS_OWN_CODE,      /* `code` of the row; NULL: experiments compute it */
 } dis__metric_aggregate;
 
 /* What class_scores.c computes from a confusion matrix. */
@@ -21,13 +21,21 @@ typedef enum {
     DIS_SCORES
 } dis__class_score;
 
+/* calibrated_metric.c, calibration_error.c, entropy_correlations.c */
+typedef struct dis__metric_code dis__metric_code; /* evaluation_internal.h */
+extern const dis__metric_code dis__calibrated_log_likelihood, dis__calibration_error, dis__entropy_correlation,
+    dis__entropy_spearman;
+
 typedef struct {
     dis_evaluation_metric_row row;
     dis__metric_aggregate aggregate;
     dis__item_column column; /* the remaining fields belong to DIS_MEAN_OF_ITEMS */
     double scale, shift;
-    bool in_log_k;          /* the mean is divided by log K */
-    dis__class_score score; /* of DIS_CLASS_SCORE */
+    bool in_log_k;                /* the mean is divided by log K */
+    dis__class_score score;       /* of DIS_CLASS_SCORE */
+    const dis__metric_code *code; /* of DIS_OWN_CODE */
+    /* Why the metric has no value for so many classes and this k; NULL: it has one. NULL: it always has one. */
+    const char *(*undefined)(size_t n_classes, size_t top_k);
 } dis__metric;
 
 extern const dis__metric dis__metrics[DIS_EVALUATION_METRICS];
