@@ -1,6 +1,6 @@
 #!/bin/sh
 # The order of dependencies: a folder of src includes only headers of folders that stand before it in the list below (and its own);
-# the subfolders of a folder do not include each other in a circle; the command line, the benchmarks (but bench/gpu/*.c, which time
+# the subfolders of a folder, at any depth and in cli and python/core too, do not include each other in a circle; the command line, the benchmarks (but bench/gpu/*.c, which time
 # single steps) and the examples include public headers alone. docs/development/architecture.md states the same order. No folder
 # has more than 25 source files, and every path that docs/development names exists. Only src/core/os, cli/os and plug-ins of Linux (folders
 # cuda and mpi) test for an operating system or include headers that some systems lack.
@@ -34,13 +34,21 @@ if grep -rnE '#include "[a-z_]+/' bench examples --include='*.[ch]' | grep -v '^
     echo "only public headers may be included there"
     failed=1
 fi
-# Subfolders: tsort fails if they form a circle. Files directly in the folder may include any of its subfolders, and be included.
-for folder in $order; do
-    for sub in src/"$folder"/*/; do
-        [ -d "$sub" ] || continue
-        sub=$(basename "$sub")
-        grep -rhoE "#include \"$folder/[a-z_0-9]+/" "src/$folder/$sub" | sed -E "s|.*/([a-z_0-9]+)/|\1 $sub|" | grep -v "^$sub $sub\$" || :
-    done | sort -u | tsort >/dev/null 2>"$circle" || { echo "subfolders of src/$folder include each other: $(tr '\n' ' ' <"$circle")"; failed=1; }
+# Subfolders at any depth: tsort fails if they form a circle. Files directly in a folder may include any of its subfolders,
+# and be included by them. Paths in includes begin below src, cli or python/core.
+for root in src cli python/core; do
+    # shellcheck disable=SC2044 # names without spaces
+    for parent in $(find "$root" -type d ! -name __pycache__); do
+        [ "$parent" = src ] && continue # the order above
+        within=${parent#"$root"}
+        within=${within#/}
+        for sub in "$parent"/*/; do
+            [ -d "$sub" ] || continue
+            sub=$(basename "$sub")
+            grep -rhoE "#include \"${within:+$within/}[a-z_0-9]+/" "$parent/$sub" | sed -E "s|.*[\"/]([a-z_0-9]+)/|\1 $sub|" |
+                while read -r used by; do [ "$used" = "$by" ] || [ ! -d "$parent/$used" ] || echo "$used $by"; done
+        done | sort -u | tsort >/dev/null 2>"$circle" || { echo "subfolders of $parent include each other: $(tr '\n' ' ' <"$circle")"; failed=1; }
+    done
 done
 max_files=25
 # shellcheck disable=SC2044 # names without spaces
