@@ -1,10 +1,10 @@
-/* Tables of numbers: counts (one row per item, one column per class) and soft votes (one row per vote, a distribution
- * over the classes). Both end as one row of sums per item; who voted is not kept.
+/* Tables of values: counts (one row per item, one column per class) and soft votes (one row per vote, a distribution
+ * over the classes). Both become one row of sums per item; workers are not kept.
  *
- * CSV and TSV: a column for the task, and the classes: columns called p:CLASS, or when there is none all the others but
- * those of task, worker and label. Counts of a task that comes twice are duplicates; soft votes are when the worker,
- * too, is the same. npy: (items, classes), both called by their numbers from 0. Cost: the strict CSV reader's, and one
- * lookup per row. */
+ * CSV and TSV: a column for the task, and the classes: columns called p:CLASS, or if there are none, all except those
+ * of task, worker and label. A repeated task in counts is a duplicate; in soft votes, a repeated pair of task and
+ * worker. npy: (items, classes), both named by their indices from 0. Cost: the strict CSV reader, and one lookup per
+ * row. */
 #include "votes/mapper/record_reader.h"
 #include "votes/read/count_table.h"
 #include "io/input/text_format.h"
@@ -24,7 +24,7 @@ static bool is_called(const dis__csv_field *column, const char *name)
     return column->n == strlen(name) && memcmp(column->text, name, column->n) == 0;
 }
 
-/* Which columns are classes: sets class_of[c] to 0 for those, SIZE_MAX elsewhere, and gives their names. */
+/* Finds the columns of classes: sets class_of[c] to 0 for these, SIZE_MAX for others, and returns their names. */
 static dis_status find_classes(dis__count_table *t, table *f, dis__key *keys, size_t *n)
 {
     const dis_votes_options *o = &t->reader->o;
@@ -92,7 +92,7 @@ static dis_status open_table(dis__count_table *t, table *f)
     return status;
 }
 
-/* The numbers of a row, checked. */
+/* The values of a row, checked. */
 static dis_status read_counts(dis__count_table *t, table *f)
 {
     memset(t->row, 0, t->n_classes * sizeof *t->row);

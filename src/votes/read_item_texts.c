@@ -1,6 +1,6 @@
-/* Texts of items from the files that votes are read from: exports of annotation tools hold both. The mapper goes through
- * the records once per text, with the path of the text in place of that of the label; the first record of an item
- * counts. Costs a pass over the files for each text. */
+/* Texts of items from the files of votes: exports of annotation tools contain both. The mapper reads the records once
+ * per text, with the path of the text instead of that of the label; the first record of an item counts. Cost: a pass
+ * over the files for each text. */
 #include "dissent/votes.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -12,7 +12,7 @@
 typedef struct {
     dis__name_index tasks;
     size_t n;
-    char **text; /* (n), NULL: none yet */
+    char **text; /* (n), NULL: not found yet */
     bool *seen;  /* (n) in this pass */
 } texts_found;
 
@@ -69,7 +69,7 @@ static dis_status choose_path(const dis_votes_preset *p, const char *name, char 
     return DIS_OK;
 }
 
-/* The options of votes, made those of a table of items and texts. */
+/* Converts the options of votes to those of a table of items and texts. */
 static void use_for_texts(dis_votes_options *o, const dis_votes_preset *p, const char *path)
 {
     if (!o->task) o->task = p && p->task ? p->task : "task";
@@ -78,7 +78,7 @@ static void use_for_texts(dis_votes_options *o, const dis_votes_preset *p, const
     o->no_header = o->no_header || (p && p->no_header);
     o->input = DIS_INPUT_VOTES;
     o->scale = DIS_SCALE_NOMINAL;
-    o->worker = "#"; /* a record is an answer */
+    o->worker = "#"; /* one record per answer */
     o->label = path;
     o->time = NULL;
     o->n_drop = o->n_keep = 0;
@@ -107,7 +107,7 @@ static dis_status read_pass(dis__reader *r, texts_found *t)
     return status == DIS_EDATA ? fail_about_text() : status;
 }
 
-/* The column of the items by its usual name, as votes are read (column_roles.h), into `task`; "": none is known. */
+/* The column of the items by its usual name, as for votes (column_roles.h), into `task`; "": unknown. */
 static dis_status find_task(dis__reader *r, char *task, size_t size)
 {
     dis__record_reader source;
@@ -116,7 +116,7 @@ static dis_status find_task(dis__reader *r, char *task, size_t size)
     bool go_on;
     *task = 0;
     dis_status status = dis__record_reader_open(&source, r, &r->input[0]);
-    if (status == DIS_EDATA || status == DIS_EUSAGE) return DIS_OK; /* reading will report it */
+    if (status == DIS_EDATA || status == DIS_EUSAGE) return DIS_OK; /* the reader will report it */
     DIS_TRY(status);
     status = dis__record_reader_next(&source, &record, &go_on);
     if (status == DIS_OK && record) {
@@ -130,7 +130,7 @@ static dis_status find_task(dis__reader *r, char *task, size_t size)
     return status == DIS_EDATA ? DIS_OK : status;
 }
 
-/* Lines before the header and the delimiter, as votes are read. */
+/* Skips lines before the header and detects the delimiter, as for votes. */
 static dis_status find_shape(dis__reader *r, dis__input *in)
 {
     const char *format;

@@ -1,6 +1,6 @@
-/* Wide tables as MACE reads them: no header, one row per item, one column per worker, an empty cell where a worker did
- * not vote. A blank line is an item no one voted on: it has no votes to keep, but it keeps its number, as in MACE.
- * Items and workers are called by their numbers, from 0.
+/* Wide tables in MACE's format: no header, one row per item, one column per worker, an empty cell for a missing vote. A
+ * blank line is an item without votes: it is not kept, but counts in the numbering, as in MACE. Items and workers are
+ * named by their indices, from 0.
  *
  * All rows must have as many cells as the first that is not blank. */
 #include "votes/mapper/record_reader.h"
@@ -22,7 +22,7 @@ static dis__vote_field number_cell(uint64_t number, char room[24], const char *a
         dis__vote_field){.text = room, .n = (size_t)snprintf(room, 24, "%llu", (unsigned long long)number), .at = at};
 }
 
-/* A row is checked whole before any of it counts. */
+/* A row is checked completely before it counts. */
 static dis_status check_row(const wide *w, dis__row_problem *problem)
 {
     for (size_t c = 0; c < w->csv.n_fields; c++) {

@@ -1,7 +1,6 @@
-/* dis_votes_read(): options checked, files opened, the reader of the current shape called, and what it collected made a
- * table. The parts: containers with rows in read_chunks.c (csv_votes.c, jsonl_votes.c), wide tables in
- * read_mace_table.c, counts and soft votes in read_counts.c; numbering in batch.c and collector.c; grouping in
- * group_by_item.c. */
+/* dis_votes_read(): checks the options, opens the files, calls the reader of the input's shape, and builds the table.
+ * The parts: containers with rows in read_chunks.c (csv_votes.c, jsonl_votes.c), wide tables in read_mace_table.c,
+ * counts and soft votes in read_counts.c; numbering in batch.c and collector.c; grouping in group_by_item.c. */
 #include "votes/mapper/record_reader.h"
 #include "votes/roles/table_checks.h"
 #include "io/input/text_format.h"
@@ -14,10 +13,10 @@
 #include <stdio.h>
 #include <strings.h>
 
-/* Containers, by what files of that kind are called. */
+/* Containers, by file name extension. */
 static const struct {
     const char *name, *endings;  /* separated by spaces */
-    const dis__row_format *rows; /* NULL: has no single votes */
+    const dis__row_format *rows; /* NULL: contains no single votes */
 } formats[] = {
     {"csv", "csv", &dis__rows_csv},
     {"tsv", "tsv tab", &dis__rows_tsv},
@@ -88,7 +87,7 @@ static dis_status fold_known(dis__reader *r, const char *text, size_t n, dis__ke
     return DIS_OK;
 }
 
-/* NA values and declared classes, looked up by every label that is new to a batch. */
+/* NA values and declared classes, looked up for every label that is new to a batch. */
 static dis_status make_rules(dis__reader *r)
 {
     const dis_votes_options *o = &r->o;
@@ -131,7 +130,7 @@ static bool cell_is(const dis__vote_field *cell, const dis_names *names, size_t 
     return cell->n == n && memcmp(cell->text, text, n) == 0;
 }
 
-/* Goes through the files once more for the two rows of a duplicate, and says where the second one is. */
+/* Reads the files again for the two rows of a duplicate, and reports the position of the second one. */
 static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
 {
     const dis_names *tasks = r->votes->tasks, *workers = r->votes->workers;
@@ -147,7 +146,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
         dis_status status = DIS_OK;
         while (c.next < file.end) {
             status = file.format->row(&c);
-            if (status == DIS_EDATA) continue; /* skipped before, too */
+            if (status == DIS_EDATA) continue; /* skipped in the first pass, too */
             if (status != DIS_OK) break;
             if (c.dropped || !cell_is(&c.cell[DIS_COLUMN_TASK], tasks, twice->item) ||
                 !cell_is(&c.cell[DIS_COLUMN_WORKER], workers, twice->worker))
@@ -208,7 +207,7 @@ dis_status dis__reader_apply_rules(dis__reader *r)
     return votes->n_items || votes->part.n_items ? DIS_OK : dis__reader_no_votes(r);
 }
 
-/* The table from what was collected. */
+/* Creates the table from the collected votes. */
 static dis_status make_table(dis__reader *r, uint16_t *class_of)
 {
     DIS_TRY(dis__reader_classes(r, class_of));
@@ -219,7 +218,7 @@ static dis_status make_table(dis__reader *r, uint16_t *class_of)
 dis_status dis__reader_finish(dis__reader *r)
 {
     if (r->collector.labels.n == 0) return dis__reader_no_votes(r);
-    for (size_t j = 0; j < r->tuning.round; j++) dis__batch_free(&r->batch[j]); /* room for the table */
+    for (size_t j = 0; j < r->tuning.round; j++) dis__batch_free(&r->batch[j]); /* memory for the table */
     uint16_t *class_of;
     DIS_TRY(dis__alloc_array(&class_of, r->collector.labels.n, sizeof *class_of));
     const dis_status status = make_table(r, class_of);
@@ -233,7 +232,7 @@ dis_status dis__reader_load_inputs(dis__reader *r)
     return DIS_OK;
 }
 
-/* Rules to drop rows need one row at a time. */
+/* Drop rules require rows to be read one by one. */
 static void note_rows(dis__reader *r, const dis__row_format *rows)
 {
     dis_votes_notes *notes = &r->votes->notes;
@@ -280,7 +279,7 @@ dis_status dis__reader_check_format(dis__reader *r, dis__input *in, const char *
                                separator_name(found));
 }
 
-/* What the first lines say of the files, where nothing else was said. */
+/* Detects the format from the first lines of the files, unless it is set. */
 static dis_status detect_files(dis__reader *r)
 {
     const dis_votes_options *o = &r->o;
@@ -297,7 +296,7 @@ static dis_status detect_files(dis__reader *r)
 
 static dis_status read_rows(dis__reader *r)
 {
-    enum { BUCKET = 1 << 20 }; /* bytes: good for the cache */
+    enum { BUCKET = 1 << 20 }; /* bytes: default for the cache size */
     r->collector.in_file = r->tuning.in_file;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET;
     r->collector.tasks = r->tuning.tasks ? r->tuning.tasks : &dis__tasks_sorted;
@@ -366,7 +365,7 @@ static dis_status check_options(const dis__comm *comm, const dis_votes_options *
     return DIS_OK;
 }
 
-/* Votes and records are read from start to end; a rank reads its share, from the middle. */
+/* Votes and records are read sequentially; a rank reads its share, from the middle. */
 static bool may_stream(const dis__reader *r, const char *format)
 {
     const bool records = r->o.input == DIS_INPUT_VOTES || r->o.input == DIS_INPUT_WIDE ||
@@ -410,7 +409,7 @@ dis_status dis__reader_check_classes(dis__reader *r)
     return dis__classes_are_similar(r->votes->classes, &r->votes->notes.similar_classes);
 }
 
-/* A task of several parts, as a path, from the columns that the scale has beside it. */
+/* A task with several parts, as a path, from the additional columns of the scale. */
 static dis_status use_parts(dis__reader *r)
 {
     const dis__scale *scale = dis__scale_of(r->o.scale);
@@ -488,7 +487,7 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
     return DIS_OK;
 }
 
-/* What a round holds should stay in the L2 cache, and threads should seldom wait for each other. */
+/* The data of a round should stay in the L2 cache, and threads should seldom wait for each other. */
 size_t dis__round_size(const dis_context *ctx)
 {
     const size_t n_threads = (size_t)dis_context_n_threads(ctx);
@@ -499,7 +498,7 @@ dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_p
                           dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
-    /* with many threads, more text between the points where all wait for each other */
+    /* with many threads, more text between synchronization points */
     const dis__tuning tuning = {.chunk = dis_context_n_threads(ctx) > 4 ? 1 << 18 : 1 << 17,
                                 .round = dis__round_size(ctx)};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);

@@ -16,7 +16,7 @@ static void drop_messages(dis__batch *b)
 void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__collected_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts)
 {
-    if (!b->rules || b->label.n) { /* else all of them are known, and known labels keep their indices */
+    if (!b->rules || b->label.n) { /* otherwise all labels are known, and known labels keep their indices */
         for (size_t i = 0; i < DIS_CACHED_LABELS; i++) b->recent[i] = (dis__cached_label){.word = DIS_NO_WORD};
         b->first_labels = (dis__first_labels){0};
     }
@@ -106,7 +106,7 @@ static dis_status grow_slots(dis__labels *c)
     return DIS_OK;
 }
 
-/* Whether every class of a set is. */
+/* Whether every class of a set is a known class. */
 static bool all_declared(const dis__label_rules *rules, const dis__key *label)
 {
     const char *text = dis__key_text(label), *end = text + label->n;
@@ -149,7 +149,7 @@ dis__label_kind dis__label_classify(const dis__label_rules *rules, const dis__ke
     return kind_of(rules, &key);
 }
 
-/* Adds a label that is new, at a free slot. */
+/* Adds a new label at a free slot. */
 static dis_status add_label(dis__batch *b, const dis__key *key, uint64_t *slot)
 {
     dis__labels *c = &b->label;
@@ -206,13 +206,13 @@ static dis_status check_id(const dis__vote_field *cell, const char *what, dis__r
     return DIS_OK;
 }
 
-/* Whether a text is in the input, where it stays. */
+/* Whether a text is in the input, where it stays valid. */
 static bool is_stable(const dis__vote_field *cell, const char *input, const char *input_end)
 {
     return cell->text >= input && cell->text < input_end;
 }
 
-/* A long label that is new and does not are in the input, or not for long, is made to stay. */
+/* Copies a long new label if it is not in the input, or not for long. */
 dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool in_input, dis__label *label)
 {
     const dis__key key = dis__key_from_text(&b->rules->secret, text, n);
@@ -225,7 +225,7 @@ dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool
     return DIS_OK;
 }
 
-/* The label as the scale has it, from the whole row. */
+/* The label as the scale defines it, from the whole row. */
 static dis_status scale_label(const dis__label_rules *rules, const dis__vote_field *cell, dis__vote_field *label,
                               dis__row_problem *problem)
 {
@@ -284,7 +284,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
         dis__id_key key;
         dis__id_key_init(b->chunk_ids[c].ids, cell[c].text, cell[c].n, is_stable(&cell[c], input, input_end), &key);
         index[c] = dis__ids_find(&b->chunk_ids[c], &key);
-        if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
+        if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the allocator has set the message */
     }
     const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
     if (b->numbered_later) {

@@ -1,13 +1,13 @@
-/* Putting batches together: see collector.h. While they are filled, batches share the tables of ids (hashed_ids.h); what
- * is left for the end of a round, each step shared out by batch:
+/* Merges batches: see collector.h. While they are filled, batches share the tables of ids (hashed_ids.h). The steps at
+ * the end of a round run in parallel over batches:
  *
- *   count   how many new ids a batch had first
- *   number  it numbers them in order of appearance, from where the batch before ends, and keeps their names
- *   rows    its rows get the numbers of the whole input, and go where the numbering of tasks (ids/numbering.h) wants
- *           them
+ *   count   the number of new ids that a batch had first
+ *   number  numbers them in order of appearance, from the end of the previous batch on, and stores their names
+ *   rows    replaces indices of the round by final ones, and passes the rows to the numbering of tasks
+ *           (ids/numbering.h)
  *
- * Cost per row: 5 or 6 bytes read and written; a new id: 24 bytes read, its name written, and its slot when batches
- * were filled side by side. */
+ * Cost per row: 5 or 6 bytes read and written; per new id: 24 bytes read, its name written, and its slot if batches
+ * were filled in parallel. */
 #include "votes/collect/collector.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -109,7 +109,7 @@ static dis_status merge_labels(dis__collected_labels *known, dis__batch *b, size
     return DIS_OK;
 }
 
-/* Where each batch's new numbers and names begin. */
+/* The first index and name offset of each batch's new ids. */
 static dis_status place_ids(const dis__filled_round *round, int k, size_t *n)
 {
     static const char *const what[] = {"tasks", "workers"};
@@ -149,7 +149,7 @@ static void finish_ids(const dis__filled_round *round, int k, size_t n)
     dis__ids_end_round(&round->collector->ids[k], n, has_medium);
 }
 
-/* Another numbering of tasks, until one takes the batches of the round. */
+/* Switches to another numbering of tasks, until one accepts the batches of the round. */
 static dis_status choose_numbering(dis__filled_round *round)
 {
     dis__collector *c = round->collector;

@@ -1,34 +1,34 @@
-/* fast_rows.h: the rows of a window of plain text, many at a time: what is done to every row of a large file.
+/* fast_rows.h: processes the rows of a window of plain text, many at a time: the hot path for large files.
  *
- * A window is a stretch of text without quotes and the list of its separators and line ends (io/csv/csv_scan.h). Fields
- * of up to 8 bytes are words padded with zeros. Rows are taken column by column:
+ * A window is a range of text without quotes, with the list of its separators and line ends (io/csv/csv_scan.h). Fields
+ * of up to 8 bytes are words padded with zeros. Rows are processed column by column:
  *
- *     n = dis__fast_rows_read(batch, &window, n, scratch);          words of tasks, workers; numbers of labels
- *     dis__find_buckets(ids, word, n, home);                     where ids belong in their table
- *     n_missed = dis__find_in_buckets(ids, word, home, n, ...);   numbers of those that lie there
+ *     n = dis__fast_rows_read(batch, &window, n, scratch);          words of tasks, workers; indices of labels
+ *     dis__find_buckets(ids, word, n, home);                     home buckets of ids in their table
+ *     n_missed = dis__find_in_buckets(ids, word, home, n, ...);   indices of ids found in their home bucket
  *
- * The first takes rows that are easy, up to one that is not: three short fields in which no id is empty, and a label
- * that was seen before. Results do not depend on the instruction set. */
+ * The first function reads rows up to one that is not simple: simple rows have three short fields without an empty id,
+ * and a label that was seen before. Results do not depend on the instruction set. */
 #ifndef DIS_VOTES_READ_FAST_ROWS_H
 #define DIS_VOTES_READ_FAST_ROWS_H
 #include "io/csv/csv_scan.h"
 #include "votes/collect/batch.h"
 
-enum { DIS_WINDOW = 1 << 14 }; /* bytes scanned at once: they and the list stay near; no id in it is too long */
+enum { DIS_WINDOW = 1 << 14 }; /* bytes scanned at once: they and the list stay in the cache; no id in it is too long */
 enum { DIS_WINDOW_ROWS = DIS_WINDOW / 2, DIS_FAST_ROWS_MARGIN = 16 }; /* a row with a task has at least two bytes */
 
-/* A field lies between two entries of the list; the entry before the first one stands for the end of a row before the
+/* A field is between two entries of the list; the entry before the first one represents the end of the row before the
  * window. */
 typedef struct {
     const char *text;
     const uint32_t *list;
-    size_t n_entries, limit; /* rows that begin at `limit` are not ours */
+    size_t n_entries, limit; /* rows that begin at `limit` belong to the next chunk */
     size_t n_columns;
     size_t column[DIS_ID_COLUMNS + 1]; /* of task, worker, label */
     bool crlf;
 } dis__window;
 
-/* What is known of the rows of a window: labels and workers, and runs of rows with one task. */
+/* The parsed rows of a window: labels and workers, and runs of rows with the same task. */
 typedef struct {
     size_t n_votes, n_runs;
     bool is_long[DIS_ID_COLUMNS];                            /* some ids have more than 8 bytes */
@@ -37,15 +37,15 @@ typedef struct {
     uint64_t worker[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* (n_votes) the first 8 bytes */
     uint32_t row[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* (n_votes) index into the list; only when some are long */
     uint32_t first_slot[DIS_ID_COLUMNS]
-                       [DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* where short ids belong in their tables */
-    uint32_t missed[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* ids that do not lie there */
+                       [DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* home buckets of short ids in their tables */
+    uint32_t missed[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* ids not found in their home bucket */
 } dis__fast_rows;
 
 static const uint64_t dis__low_bytes_mask[] = {0,          0xff,         0xffff,         0xffffff,
                                                0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
                                                UINT64_MAX};
 
-/* A field of a row of n_columns: only the entries before it and after it are line ends. */
+/* Whether a field is in a row of n_columns: only the entries before it and after it are line ends. */
 static inline __attribute__((always_inline)) const char *dis__window_field(const dis__window *w, const uint32_t *row,
                                                                            size_t c, size_t *n)
 {
@@ -56,22 +56,22 @@ static inline __attribute__((always_inline)) const char *dis__window_field(const
     return w->text + begin;
 }
 
-/* The easy ones of the first n rows; 8 bytes after each field must be readable, and the batch have room for
- * DIS_FAST_ROWS_MARGIN rows more. */
+/* Reads the simple ones of the first n rows; 8 bytes after each field must be readable, and the batch must have room
+ * for DIS_FAST_ROWS_MARGIN more rows. */
 DIS_KERNEL_DECLARE(size_t, dis__fast_rows_read,
                    (const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t));
 /* Arrays have a margin of DIS_FAST_ROWS_MARGIN. */
 DIS_KERNEL_DECLARE(void, dis__find_buckets,
                    (const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot));
-/* Buckets that will be looked at later. They are asked for bit by bit while something else is looked up: memory answers
- * some ten at a time, and more would hold everything up. */
+/* Computes the buckets of later lookups and prefetches them, interleaved with other lookups: the hardware sustains
+ * about ten outstanding misses; more stall. */
 typedef struct {
     const dis__ids *ids;
     const uint32_t *first_slot;
     size_t n;
 } dis__bucket_prefetch;
-/* How many are missed: new ones, those of this round when others read along, and those that had to make way. Buckets
- * must not be wide. */
+/* Returns the number of misses: new ids, ids added in this round by other threads, and displaced ids. Buckets must not
+ * be wide. */
 DIS_KERNEL_DECLARE(size_t, dis__find_in_buckets,
                    (const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n, uint32_t *out,
                     uint32_t *missed, dis__bucket_prefetch prefetch));

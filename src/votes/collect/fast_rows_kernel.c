@@ -1,6 +1,6 @@
-/* Rows by columns: see fast_rows.h. With AVX-512 the usual rows (task, worker, label; few labels) go eight at a time:
- * their texts are fetched one by one, for gathers are slower, everything else is done to eight rows at once, and a
- * bucket of the table is compared as one vector. Elsewhere the same is done row by row.
+/* Rows by columns: see fast_rows.h. With AVX-512 typical rows (task, worker, label; few labels) are processed eight at
+ * a time: their texts are loaded one by one, because gathers are slower, everything else operates on eight rows, and a
+ * bucket of the table is compared as one vector. Otherwise rows are processed one by one.
  *
  * Cost: see csv_votes.c. */
 #include "votes/collect/fast_rows.h"
@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
+/* The row code is compiled twice: for any window, and for the typical one, whose shape is a constant. */
 static inline __attribute__((always_inline)) size_t add_rows_one_by_one(const dis__batch *b, const dis__window *w,
                                                                         size_t n, dis__fast_rows *t)
 {
@@ -53,7 +53,7 @@ static bool is_usual(const dis__window *w)
 #if defined(DIS_ISA_avx512)
 enum { ROWS = 8, BLOCK = 256 };
 
-/* Eight bytes of text; a compiler that saw through it would gather them with vectors, which is slower. */
+/* Eight bytes of text; written so that compilers do not vectorize it as a gather, which is slower. */
 static inline uint64_t load_alone(const char *text)
 {
     uint64_t word = dis__load64(text);
@@ -61,7 +61,7 @@ static inline uint64_t load_alone(const char *text)
     return word;
 }
 
-/* What stands where each field begins, field by field. */
+/* The words at the start of each field, field by field. */
 static void fetch(const char *text, const uint32_t *list, size_t n, uint64_t word[3][BLOCK])
 {
     for (size_t r = 0; r < n; r++, list += 3) {
@@ -90,11 +90,11 @@ static inline __m256i third(const uint32_t *list)
 typedef struct {
     const dis__batch *b;
     dis__fast_rows *t;
-    __m512i before; /* the last of its words is the task of the row before */
+    __m512i before; /* the last of its words is the task of the previous row */
     size_t n_runs;
 } taking;
 
-/* Eight rows from r on, whose words are there; how many of them are easy, from the first on. */
+/* Eight rows from r on, whose words are loaded; returns the number of simple rows before the first one that is not. */
 static inline size_t add_eight_rows(taking *k, const uint32_t *list, size_t r, uint64_t word[3][BLOCK], size_t at)
 {
     const dis__first_labels *first_labels = &k->b->first_labels;
@@ -152,7 +152,7 @@ static size_t add_usual_rows(const dis__batch *b, const dis__window *w, size_t n
             r += easy ? left : n_added;
         }
     }
-    /* rows after the last one may have looked like more */
+    /* rows after the last one may have looked like further ones */
     while (k.n_runs && t->first[k.n_runs - 1] >= r) k.n_runs--;
     t->n_runs = k.n_runs;
     return r;
@@ -204,7 +204,7 @@ void DIS_KERNEL(dis__find_buckets)(const dis__ids *ids, const uint64_t *word, si
 #endif
 }
 
-/* A bucket is read as one vector, of which each part is read as a whole; checkers of races do not know that. */
+/* A bucket is read as one vector, each element of which is read atomically; race checkers cannot know that. */
 #if defined(DIS_ISA_avx512) && !defined(__SANITIZE_THREAD__)
 #define BUCKET_AS_VECTOR
 #endif
@@ -215,7 +215,7 @@ static inline bool has_word(const dis__id_slot *slot, uint64_t word)
     return atomic_load_explicit(&slot->word, memory_order_relaxed) == word;
 }
 
-/* The slot of a bucket that has that word, or its first: without a branch, for it may well be any of the four. */
+/* The slot of a bucket with that word, or its first: branchless, since any of the four is equally likely. */
 static inline const dis__id_slot *in_bucket(const dis__id_slot *bucket, uint64_t word)
 {
     const dis__id_slot *at = has_word(&bucket[1], word) ? &bucket[1] : bucket;
@@ -224,13 +224,13 @@ static inline const dis__id_slot *in_bucket(const dis__id_slot *bucket, uint64_t
 }
 #endif
 
-/* Missed ones go into a list without a branch, which would often be guessed wrong. */
+/* Misses are appended to a list without a branch, which would often be mispredicted. */
 size_t DIS_KERNEL(dis__find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
                                         uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch)
 {
     enum { STEP = 8 };
     const dis__id_slot *slot = ids->slot;
-    const uint64_t sure = ids->in_order ? UINT32_MAX : ids->n; /* smaller numbers are as good as final */
+    const uint64_t sure = ids->in_order ? UINT32_MAX : ids->n; /* lower indices are final */
     const size_t at_once = prefetch.n / (n / STEP + 1) + 1;
     size_t n_missed = 0, n_prefetched = 0;
     for (size_t i = 0; i < n;) {

@@ -1,9 +1,9 @@
-/* Tasks looked up in a table while rows are read, as workers are: the numbering that takes anything. It takes over from
- * others: tasks that were numbered without a table have their names, of which the next table is made (hashed_ids.c);
- * partitioned votes are put together as at the end of the input, and are the first rows from then on, item by item; and
- * the tasks of the round, kept as texts, are looked up here.
+/* The general numbering: tasks are looked up in a hash table while rows are read, like workers. It can replace other
+ * numberings: tasks that were numbered without a table have their names, from which the next table is built
+ * (hashed_ids.c); partitioned votes are finished as at the end of the input and become the first rows, grouped by item;
+ * and the tasks of the round, kept as texts, are looked up here.
  *
- * Cost: see hashed_ids.c; of a takeover, one lookup per run of rows of the round. */
+ * Cost: see hashed_ids.c; for a switch, one lookup per run of rows of the round. */
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
@@ -53,7 +53,7 @@ static dis_status find_tasks(dis__filled_round *round)
 static void adopt(dis__collector *c, dis_votes *votes)
 {
     dis__row_store *store = &c->store;
-    dis__row_store_free(store); /* rounds without rows may have left room */
+    dis__row_store_free(store); /* rounds without rows may have left memory */
     store->rows = (dis__rows){.start = votes->start,
                               .worker = votes->worker,
                               .label8 = votes->label8,
@@ -88,7 +88,7 @@ static dis_status adopt_names(dis__ids *ids, const dis_votes *votes)
     return DIS_OK;
 }
 
-/* Votes that were partitioned become rows, item by item. */
+/* Converts partitioned votes to rows, grouped by item. */
 static dis_status gather(dis_context *ctx, dis__collector *c)
 {
     dis_votes votes = {.n_classes = c->labels.n};

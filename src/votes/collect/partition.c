@@ -1,8 +1,8 @@
-/* Votes partitioned by task: see partition.h. The records of a round go to their buckets in the order of rows; where
- * each batch puts its own is counted first. What becomes of them at the end is in partition_finish.c.
+/* Votes partitioned by task: see partition.h. The records of a round are appended to their buckets in the order of
+ * rows; the records of each batch per bucket are counted first. partition_finish.c processes the buckets at the end.
  *
- * Cost: 16 bytes per row written, 8 more for 8 bytes of a name beyond the first 8. Memory: the same, or a sixteenth of
- * the limit where they are in a file. */
+ * Cost: 16 bytes per row written, and 8 for each further 8 bytes of a name. Memory: the same, or a sixteenth of the
+ * limit if buckets are in a file. */
 #include "votes/collect/partition.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -17,7 +17,7 @@ static const double MIN_GROWTH = 1.25;
 
 static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 
-/* The position of a character there, from 0x40 on: it has none. */
+/* The code of a character, from 0x40 on: invalid. */
 static inline unsigned code_of(unsigned char c)
 {
 #define DIGIT(d)   ['0' + (d)] = (d) + 1
@@ -35,7 +35,7 @@ static inline unsigned code_of(unsigned char c)
     return place[c] - 1u;
 }
 
-/* Six bits per character, then whether there are ten of them. */
+/* Six bits per character, and a bit for length ten. */
 uint64_t dis__task_code(const char *text, size_t n)
 {
     uint64_t bits = (uint64_t)(n == DIS_CODED_MAX) << 60;
@@ -76,7 +76,7 @@ static size_t n_buckets(const dis__partition *d)
     return d->places.n_buckets;
 }
 
-/* Words that a bucket collects before they go to the file. */
+/* Words that a bucket collects before they are written to the file. */
 static size_t block_words(size_t n)
 {
     enum { PART = 16, MIN = 64 };
@@ -125,7 +125,7 @@ void dis__partition_free(dis__partition *d)
 typedef struct {
     dis__partition *partition;
     dis__batch *const *batch;
-    const size_t *more; /* (n_buckets) words that are to come, or NULL: no more */
+    const size_t *more; /* (n_buckets) words to come, or NULL: none */
 } partitioning;
 
 static size_t rows_end(const dis__batch *b, size_t run)
@@ -133,7 +133,7 @@ static size_t rows_end(const dis__batch *b, size_t run)
     return run + 1 < b->n_runs ? b->run_row[run + 1] : b->n_rows;
 }
 
-/* Long tasks that are words after all become such. */
+/* Converts long tasks that fit a coded word. */
 static void code_tasks(dis__batch *b)
 {
     size_t long_at = 0, n_long = 0;
@@ -146,7 +146,7 @@ static void code_tasks(dis__batch *b)
     b->n_long = n_long;
 }
 
-/* The bucket of each run, and how many words each bucket gets. */
+/* The bucket of each run, and the number of words for each bucket. */
 static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
@@ -174,7 +174,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* How many words a bucket should have room for that has n now, of `done` of the input. */
+/* Capacity in words for a bucket that has n after a share `done` of the input. */
 static size_t with_foresight(size_t n, double done)
 {
     const double more = done > 0 && done < 1 ? 1.05 / done : 1;
@@ -194,7 +194,7 @@ static dis_status move_bucket(const dis__partition *d, dis__partition_bucket *bu
     return DIS_OK;
 }
 
-/* Other shares for all buckets, bucket h being for n[h] words now. */
+/* New capacities for all buckets; bucket h has n[h] words. */
 static dis_status move_all(dis__partition *d, const size_t *n, double done)
 {
     uint64_t *all;
@@ -214,7 +214,7 @@ static dis_status move_all(dis__partition *d, const size_t *n, double done)
     return DIS_OK;
 }
 
-/* A few buckets that have more than their share get memory of their own, each of which may be a file. */
+/* Buckets that exceed their capacity get separate memory, each of which may be a file. */
 static dis_status make_fit(dis__partition *d, const size_t *n, double done)
 {
     size_t n_moved = 0;
@@ -227,7 +227,7 @@ static dis_status make_fit(dis__partition *d, const size_t *n, double done)
 
 /* ---- to the file ---- */
 
-/* What a bucket has collected; its own memory, which one round needed, is given up. */
+/* Moves the words of a bucket back, and frees its separate memory, which one round needed. */
 static dis_status write_bucket(dis__partition *d, size_t h, int thread)
 {
     dis__partition_bucket *b = &d->bucket[h];
@@ -273,7 +273,7 @@ dis_status dis__partition_write(dis_context *ctx, dis__partition *d)
 
 /* ---- positions ---- */
 
-/* What has no room in memory goes to the file. */
+/* Writes words that do not fit into memory to the file. */
 static dis_status make_place(dis_context *ctx, partitioning *w, size_t n_batches)
 {
     const dis__partition *d = w->partition;
@@ -288,7 +288,7 @@ static dis_status make_place(dis_context *ctx, partitioning *w, size_t n_batches
     return full ? dis__run_jobs(ctx, WRITE_JOBS, write_job, w) : DIS_OK;
 }
 
-/* Buckets that have more than a block in this round. */
+/* Buckets with more than a block in this round. */
 static dis_status widen(dis__partition *d, const size_t *n)
 {
     for (size_t h = 0; h < n_buckets(d); h++)
@@ -317,7 +317,7 @@ dis_status dis__partition_reserve(dis_context *ctx, dis__partition *d, dis__batc
 {
     partitioning w = {.partition = d, .batch = batches};
     const size_t need =
-        dis__saturating_size(dis__saturating_size(n_batches, 1, 1), n_buckets(d), 0); /* a row more for the sums */
+        dis__saturating_size(dis__saturating_size(n_batches, 1, 1), n_buckets(d), 0); /* one more row for the sums */
     DIS_TRY(dis__reserve(&d->place, &d->place_capacity, 0, need, sizeof *d->place));
     DIS_TRY(dis__run_jobs(ctx, n_batches, count_job, &w));
     if (dis__scratch_is_open(&d->file)) DIS_TRY(make_place(ctx, &w, n_batches));
@@ -336,7 +336,7 @@ static void put_bases(const dis__partition *d, size_t *place, size_t row)
 
 void dis__partition_add_batch(const dis__partition *d, const dis__batch *b, size_t j)
 {
-    enum { AHEAD = 12 }; /* words of this bucket, a line or two later */
+    enum { AHEAD = 12 }; /* words of this bucket, a cache line or two ahead */
     size_t *place = d->place + j * n_buckets(d), long_at = 0;
     for (size_t r = 0; r < b->n_runs; r++) {
         const size_t end = rows_end(b, r), h = b->run[r];

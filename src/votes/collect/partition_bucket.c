@@ -1,23 +1,22 @@
-/* Numbering a bucket: see partition_bucket.h. A table, from words or hashes of texts to tasks, is asked for some
- * records at a time.
+/* Numbers the tasks of a bucket: see partition_bucket.h. A hash table maps words, or hashes of texts, to tasks, for
+ * several records at a time.
  *
- * Cost: 16 or more bytes per row read twice, 8 written; the table lies within the L2 cache while buckets are small.
- */
+ * Cost: 16 or more bytes per row read twice, 8 written; the table fits into the L2 cache while buckets are small. */
 #include "votes/collect/partition_bucket.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 
 enum { RECORDS_AT_ONCE = 64 };
 
-/* A record that is looked at. */
+/* A record being processed. */
 typedef struct {
     const uint64_t *at;
-    uint64_t key;      /* of its task: the word, or a hash that is no word; 0: a base */
-    size_t first_slot; /* where it points within a table */
+    uint64_t key;      /* the key of its task: the word, or a hash that is not a word; 0: a base */
+    size_t first_slot; /* its home slot */
     size_t words;      /* of the task */
 } record;
 
-/* Where the hash of a task points within a table of its bucket: bits that did not choose the bucket. */
+/* Home slot of a task's hash in the table of its bucket: uses bits that did not choose the bucket. */
 static inline size_t slot_of(const dis__partition *d, uint32_t tag, size_t n_slots)
 {
     const uint32_t rest = (uint32_t)((uint64_t)tag * d->places.n_buckets);
@@ -46,7 +45,7 @@ static inline size_t next_slot(size_t k, size_t n_slots)
     return k + 1 == n_slots ? 0 : k + 1;
 }
 
-/* A table of that size for the n tasks that are known. */
+/* Creates a table of this size for the n known tasks. */
 static dis_status make_slots(const dis__partition *d, dis__bucket_scratch *s, size_t n_slots, size_t n)
 {
     DIS_TRY(dis__reserve(&s->slot, &s->slot_capacity, 0, n_slots, sizeof *s->slot));
@@ -68,7 +67,7 @@ static inline bool is_same(const dis__bucket_scratch *s, const dis__bucket_slot 
            memcmp(dis__bucket_words(s->text, &s->task[slot->task]), r->at, r->words * sizeof *r->at) == 0;
 }
 
-/* A task that is new; there is room for it. */
+/* Adds a new task; there is room for it. */
 static inline uint32_t add_task(dis__bucket_scratch *s, size_t n, const record *r, uint64_t row)
 {
     dis__bucket_task *task = &s->task[n];
@@ -83,8 +82,8 @@ static inline uint32_t add_task(dis__bucket_scratch *s, size_t n, const record *
     return (uint32_t)n;
 }
 
-/* Numbers some records of a bucket whose tasks are n so far; how many they are then. Slots are asked for together, then
- * looked at one by one. */
+/* Numbers some records of a bucket with n tasks so far; returns the new number of tasks. Slots are prefetched together,
+ * then examined one by one. */
 static size_t number_records(dis__bucket_scratch *s, size_t n_slots, size_t n, const record *r, size_t n_records,
                              uint64_t *base)
 {
@@ -106,7 +105,7 @@ static size_t number_records(dis__bucket_scratch *s, size_t n_slots, size_t n, c
     return n;
 }
 
-/* The next records of a bucket, and how many words their tasks have, added. */
+/* The next records of a bucket, and the number of words of their tasks, summed. */
 static size_t gather_records(const dis__partition *d, const dis__bucket_scratch *s, const uint64_t **at,
                              const uint64_t *end, size_t n_slots, record *r, size_t *words)
 {
@@ -129,7 +128,7 @@ static dis_status reserve_tasks(dis__bucket_scratch *s, size_t n, size_t n_recor
     return dis__reserve(&s->number, &s->number_capacity, s->n_votes, s->n_votes + n_records, sizeof *s->number);
 }
 
-/* Finds the tasks of n_words of records, by first appearance, and counts their votes. */
+/* Finds the tasks of n_words words of records, in order of first appearance, and counts their votes. */
 static dis_status number_tasks(const dis__partition *d, const uint64_t *at, size_t n_words, dis__bucket_scratch *s)
 {
     enum { MIN_SLOTS = 4 * RECORDS_AT_ONCE };
@@ -158,7 +157,7 @@ static dis_status number_tasks(const dis__partition *d, const uint64_t *at, size
     return DIS_OK;
 }
 
-/* Votes by task, in place of the records: they are half as large, or smaller. */
+/* Votes sorted by task, overwriting the records, which are at least twice as large. */
 static void sort_votes(uint64_t *records, size_t n_words, const uint16_t *class_of, const dis__bucket_scratch *s)
 {
     uint32_t sum = 0;
@@ -189,7 +188,7 @@ static size_t words_in_file(const dis__partition_bucket *bucket)
     return n;
 }
 
-/* The records of a bucket. Those of a bucket that will soon be asked for, `later`, may be on their way meanwhile. */
+/* The records of a bucket. Those of the bucket `later` may be prefetched at the same time. */
 static dis_status read_records(const dis__partition *d, const dis__partition_bucket *bucket,
                                const dis__partition_bucket *later, dis__bucket_scratch *s)
 {
@@ -211,7 +210,7 @@ enum { TASK_WORDS = sizeof(dis__bucket_task) / sizeof(uint64_t) };
 _Static_assert(sizeof(dis__bucket_vote) == sizeof(uint64_t) && sizeof(dis__bucket_task) % sizeof(uint64_t) == 0,
                "in place of words");
 
-/* Tasks and texts, one after the other. */
+/* Tasks and texts, concatenated. */
 static void put_tasks(const dis__bucket_scratch *s, uint64_t *to)
 {
     if (s->n_tasks) memcpy(to, s->task, s->n_tasks * sizeof *s->task);

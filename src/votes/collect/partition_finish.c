@@ -1,14 +1,14 @@
-/* Buckets of votes to a table: see partition.h.
+/* Converts buckets of votes to a table: see partition.h.
  *
  *   number   bucket by bucket: partition_bucket.h
- *   lay out  range of rows by range of rows: the tasks of all buckets that first appear there, in order, are its items;
- *            where their votes begin, their names, their votes
+ *   lay out  range of rows by range of rows: the tasks of all buckets that first appear in the range, in order, are its
+ *            items; writes the offsets of their votes, their names and their votes
  *
- * Buckets and ranges depend on the data alone, so any number of threads gives the same table.
+ * Buckets and ranges depend on the data only, so any number of threads gives the same table.
  *
  * Rows are counted from the start of their range, so there may be 2^40 of them.
  *
- * Cost: 8 bytes per row read, 5 or 6 written, beside numbering. */
+ * Cost: 8 bytes per row read, 5 or 6 written, in addition to the numbering. */
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
@@ -18,27 +18,27 @@ enum { RANGE_ROWS = 1 << 16, MAX_RANGES = 256 };
 
 /* The tasks of a bucket that first appear in a range of rows. */
 typedef struct {
-    uint32_t first, n;     /* of the bucket's tasks */
-    size_t first_vote;     /* among the bucket's */
-    size_t first_text;     /* words of theirs among the bucket's texts, */
-    size_t text;           /* so many */
-    uint64_t votes, bytes; /* of theirs, and of their names */
+    uint32_t first, n;     /* range of the bucket's tasks */
+    size_t first_vote;     /* offset in the bucket's votes */
+    size_t first_text;     /* their words in the bucket's texts, */
+    size_t text;           /* and the number of these */
+    uint64_t votes, bytes; /* bytes of votes and of names */
 } range_part;
 
-/* What is before a range. */
+/* Totals before a range. */
 typedef struct {
     size_t items, text; /* text: words within it */
     uint64_t votes, bytes;
 } range_sums;
 
-/* What one thread needs for the bucket or the range it is at. */
+/* Scratch of a thread, for its current bucket or range. */
 typedef struct {
     dis__bucket_scratch bucket;
-    uint64_t *is_first;     /* (rows of a range, a bit each) an item appears */
-    uint32_t *rank;         /* (words of these) items before */
+    uint64_t *is_first;     /* (one bit per row of a range) an item appears */
+    uint32_t *rank;         /* (one per word of these) items before */
     dis__bucket_task *task; /* (items of a range) bucket by bucket */
     dis__bucket_task *item; /* (items of a range) in order */
-    uint64_t *text;         /* of them, where it comes from a file */
+    uint64_t *text;         /* (items of a range) texts read from a file */
     dis__bucket_vote *vote; /* of a bucket, likewise */
     size_t task_capacity, item_capacity, text_capacity, vote_capacity;
 } scratch;
@@ -67,7 +67,7 @@ static size_t range_first(const finishing *f, size_t r)
     return dis__job_first(f->n_rows, f->n_ranges, r);
 }
 
-/* Cuts the tasks of a bucket where ranges end; their rows count from the start of the range. */
+/* Splits the tasks of a bucket at the ends of ranges; their rows count from the start of the range. */
 static void cut_tasks(const finishing *f, const dis__bucket_scratch *s, range_part *part)
 {
     size_t t = 0, n_votes = 0, n_text = 0;
@@ -100,7 +100,7 @@ static dis_status bucket_job(void *arg, size_t h, int thread)
 
 /* ---- lay out ---- */
 
-/* What is before each range. */
+/* Totals before each range. */
 static dis_status add_up(const finishing *f)
 {
     range_sums sum = {0};
@@ -121,7 +121,7 @@ static dis_status add_up(const finishing *f)
 
 enum { PARTS_AHEAD = 16 };
 
-/* Where the tasks of a bucket in the file begin, and the texts after them. */
+/* Offsets of the tasks of a bucket in the file, and of the texts after them. */
 static uint64_t tasks_at(const dis__numbered_bucket *b)
 {
     return b->at + b->n_votes * sizeof(dis__bucket_vote);
@@ -131,7 +131,7 @@ static uint64_t texts_at(const dis__numbered_bucket *b)
     return tasks_at(b) + b->n_tasks * sizeof(dis__bucket_task);
 }
 
-/* The tasks of a part, with addresses of long ones; to: its texts, where they come from the file. */
+/* The tasks of a part, with addresses of long ones; to: its texts, if they are read from the file. */
 static dis_status get_part(const finishing *f, const dis__numbered_bucket *b, const range_part *part,
                            dis__bucket_task *task, uint64_t *text)
 {
@@ -177,7 +177,7 @@ static dis_status get_tasks(const finishing *f, size_t r, scratch *s)
     return DIS_OK;
 }
 
-/* By adding neighbours up: the compiler's own would be a call where the instruction cannot be taken for granted. */
+/* Adds adjacent bits; the compiler's builtin would be a function call on targets without the instruction. */
 static inline uint32_t count_bits(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555;
@@ -205,7 +205,7 @@ static void put_in_order(const finishing *f, size_t r, const scratch *s)
     }
 }
 
-/* The name of an item, with a NUL after it, where there is room for `room` bytes; how long it is. */
+/* Writes the NUL-terminated name of an item, if there is room for `room` bytes; returns its length. */
 static size_t put_name(const dis__bucket_task *item, char *to, size_t room)
 {
     if (dis__task_is_coded(item->word)) {
@@ -224,7 +224,7 @@ static size_t put_name(const dis__bucket_task *item, char *to, size_t room)
     return text.n;
 }
 
-/* Where the votes and the names of a range's items begin; names. */
+/* Offsets of the votes and names of a range's items; writes the names. */
 static void begin_items(const finishing *f, size_t r, const scratch *s)
 {
     const range_sums *range = &f->range[r];
@@ -237,7 +237,7 @@ static void begin_items(const finishing *f, size_t r, const scratch *s)
     }
 }
 
-/* The votes of a part's items, from where they lie together. */
+/* The votes of a part's items, which are contiguous. */
 static dis_status get_votes(const finishing *f, size_t h, size_t r, scratch *s, const dis__bucket_vote **from)
 {
     const dis__numbered_bucket *b = &f->bucket[h];
@@ -258,7 +258,7 @@ static dis_status get_votes(const finishing *f, size_t h, size_t r, scratch *s, 
     return dis__scratch_read(file, b->at + part->first_vote * size, s->vote, (size_t)part->votes * size);
 }
 
-/* The votes of a range's items to where they belong. */
+/* Copies the votes of a range's items to their final positions. */
 static dis_status lay_out(const finishing *f, size_t r, scratch *s)
 {
     const dis_votes *votes = f->votes;

@@ -1,5 +1,5 @@
-/* Tasks numbered at the end of the input, from buckets of votes: see partition.h. Rows that were collected before, item
- * by item, go to the buckets first. */
+/* Tasks numbered at the end of the input, from buckets of votes: see partition.h. Rows collected before the switch,
+ * grouped by item, are added to the buckets first. */
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "votes/collect/collector.h"
@@ -13,7 +13,7 @@ static dis_status accept(dis__filled_round *round, const dis__numbering **next)
     return DIS_OK;
 }
 
-/* Words of records that the rows of a round become. */
+/* Words of records for the rows of a round. */
 static double words_of(const dis__filled_round *round)
 {
     double words = 0;
@@ -34,13 +34,13 @@ static double words_of(const dis__filled_round *round)
 
 enum { ROWS_AT_ONCE = 1 << 16 };
 
-/* Where in the rows a copy is at. */
+/* Position of the copy in the rows. */
 typedef struct {
     const dis__collector *collector;
     size_t item, row;
 } place;
 
-/* The next rows as a batch; names stay where they are. */
+/* The next rows as a batch; names are not copied. */
 static dis_status copy_rows(place *from, dis__batch *b)
 {
     const dis__ids *ids = &from->collector->ids[DIS_COLUMN_TASK];
@@ -115,11 +115,11 @@ static dis_status partition_round(const dis__filled_round *round)
 
 static dis_status continue_from(dis__filled_round *round, const dis__numbering *before)
 {
-    (void)before; /* has rows item by item, or none */
+    (void)before; /* has rows grouped by item, or none */
     dis__collector *c = round->collector;
     for (size_t j = 0; j < round->n; j++) {
         dis__chunk_ids *chunk_ids = &round->batch[j]->chunk_ids[DIS_COLUMN_TASK];
-        chunk_ids->n_ids = chunk_ids->n_bytes = 0; /* whoever looked at them before may have counted */
+        chunk_ids->n_ids = chunk_ids->n_bytes = 0; /* the previous numbering may have counted them */
     }
     DIS_TRY(dis__partition_begin(round->ctx, &c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
                                  words_of(round) / (double)round->n_bytes, c->in_file));

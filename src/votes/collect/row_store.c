@@ -1,7 +1,7 @@
-/* Rows in the order they were read: see collector.h. While they lie item by item, which files mostly do, where each item
- * begins is kept instead of the task of every row; from the first row on that goes back to an item, the tasks.
+/* Rows in input order: see collector.h. While they are grouped by item, as in most files, the start of each item is
+ * kept instead of the task of every row; from the first row that returns to an earlier item, the tasks are kept.
  *
- * Cost per row: 5 or 6 bytes written, and 4 more when rows do not lie item by item. */
+ * Cost per row: 5 or 6 bytes written, and 4 more if rows are not grouped by item. */
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "votes/collect/collector.h"
@@ -15,7 +15,7 @@ void dis__row_store_free(dis__row_store *store)
     dis__free(store->rows.label);
 }
 
-/* Room for the rows of the round, and for the rest of the input if its rows are as long. */
+/* Reserves room for the rows of the round, and for the rest of the input if its rows have the same length. */
 dis_status dis__row_store_reserve(dis__filled_round *round)
 {
     const dis__collector *c = round->collector;
@@ -54,7 +54,7 @@ void dis__row_store_add_batch(const dis__filled_round *round, size_t j)
         memcpy(rows->label + b->first_row, b->row_label, b->n_rows * sizeof *b->row_label);
 }
 
-/* Finds out whether rows still lie item by item, the tasks of all batches being final. */
+/* Checks whether rows are still grouped by item; the tasks of all batches are final. */
 static void find_descents(const dis__filled_round *round)
 {
     dis__row_store *store = &round->collector->store;
@@ -68,7 +68,7 @@ static void find_descents(const dis__filled_round *round)
     }
 }
 
-/* Room for the tasks of all rows; those of the rows before, if they are not there yet, from where items begin. */
+/* Reserves room for the tasks of all rows; fills those of previous rows from the starts of items, if needed. */
 static dis_status make_tasks(dis__row_store *store, size_t n_items)
 {
     dis__rows *rows = &store->rows;

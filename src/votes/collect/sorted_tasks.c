@@ -1,6 +1,6 @@
-/* Tasks in ascending order: see sorted_tasks.h. A word is a text of up to 8 bytes padded with zeros; with its first
- * byte made the highest, words compare as texts do by bytes, and without the zeros after them as they do by length and
- * bytes. Batches with longer texts compare them byte by byte.
+/* Tasks in ascending order: see sorted_tasks.h. A word is a text of up to 8 bytes padded with zeros. Byte-swapped words
+ * compare like texts by bytes, and without the trailing zeros like texts by length and bytes. Batches with longer texts
+ * compare them byte by byte.
  *
  * Cost: two passes over runs of rows, a few ns each; some ten with long texts. */
 #include "core/memory/memory.h"
@@ -8,10 +8,10 @@
 #include "core/memory/spill.h"
 #include "votes/collect/collector.h"
 
-/* What one batch looks like by itself. */
+/* Properties of one batch. */
 typedef struct {
     bool broken[DIS_NAME_ORDERS];
-    size_t n_ids, n_bytes; /* but for its first run */
+    size_t n_ids, n_bytes; /* except its first run */
 } batch_order;
 
 typedef struct {
@@ -52,8 +52,8 @@ static inline bool differs(dis__task_text before, dis__task_text task, bool brok
     return dis__name_differs(before.text, before.n, task.text, task.n, broken);
 }
 
-/* Texts may be those of a mapped file, which another process can change. Whether a task differs from the one before is
- * therefore decided once, and kept in `run` for number_texts(). */
+/* Texts may be in a mapped file, which another process can change. So whether a task differs from the previous one is
+ * decided once, and stored in `run` for number_texts(). */
 static void follow_texts(dis__batch *b, batch_order *s)
 {
     size_t long_at = 0;
@@ -82,7 +82,7 @@ static dis_status follow_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* The last task of the rounds before; no text: there is none. */
+/* The last task of the previous rounds; no text: there is none. */
 static dis__task_text last_task(const dis__ids *ids)
 {
     if (ids->n == 0) return (dis__task_text){.n = 0};
@@ -90,7 +90,7 @@ static dis__task_text last_task(const dis__ids *ids)
     return (dis__task_text){ids->bytes + start[0], (size_t)(start[1] - start[0]) - 1};
 }
 
-/* Goes on with the tasks of the batches; whether they still ascend. If not, *sorted has not changed. */
+/* Checks whether the tasks of the batches still ascend. If not, *sorted is unchanged. */
 static dis_status follow(dis__filled_round *round, dis__sorted_tasks *sorted, bool *still)
 {
     order_job c = {.batch = round->batch};
@@ -105,7 +105,7 @@ static dis_status follow(dis__filled_round *round, dis__sorted_tasks *sorted, bo
         chunk_ids->n_ids = s->n_ids;
         chunk_ids->n_bytes = s->n_bytes;
         if (b->n_runs == 0) continue;
-        size_t first_long = 0, last_long = b->n_long - 1; /* looked at where there is one */
+        size_t first_long = 0, last_long = b->n_long - 1; /* read only if there is one */
         const dis__task_text first = dis__batch_task(b, 0, &first_long);
         b->first_is_new = !last.text || differs(last, first, to.broken);
         chunk_ids->n_ids += b->first_is_new;
@@ -119,9 +119,8 @@ static dis_status follow(dis__filled_round *round, dis__sorted_tasks *sorted, bo
     return status;
 }
 
-/* Tasks that do not ascend. Rows that go from task to task are partitioned; others, and those behind rows that were
- * collected, when a table of all tasks, of which there may be as many as this round lets fear, would take too much of
- * the memory. */
+/* Tasks that do not ascend. Rows that are not grouped by task are partitioned; other rows, and rows after collected
+ * ones, only if a table of all tasks, estimated from this round, would take too much memory. */
 static const dis__numbering *next_numbering(const dis__filled_round *round)
 {
     enum { TABLE = 32 /* bytes per task */, PART_FOR_TABLE = 8 };
@@ -188,7 +187,7 @@ static void number_texts(dis__batch *b)
     }
 }
 
-/* Gives the runs of a batch their tasks' numbers, and puts the names of new ones where they belong. */
+/* Assigns indices to the tasks of a batch's runs, and stores the names of new ones. */
 static void number(dis__batch *b)
 {
     if (b->n_long)

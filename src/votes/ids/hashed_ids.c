@@ -1,11 +1,10 @@
-/* The shared table of ids: see hashed_ids.h. It probes slot by slot from the first of a bucket. A slot is claimed by
- * exchanging its zero for a mark, written, and published with its number; others wait at the mark, which lasts some ten
- * instructions. The table grows between rounds only, so slots stay where they are while chunks look. It is kept as
- * small as the ids that are there and those that the next round will likely bring allow: a table of some ten thousand
- * workers should stay in the L2 cache. Slots are in the order of their hashes, so growing reads and writes memory
- * from one end to the other.
+/* The shared table of ids: see hashed_ids.h. Linear probing starts at the first slot of a bucket. A slot is claimed by
+ * replacing its zero by a mark (compare and exchange), filled, and published with its number; other threads wait at the
+ * mark for some ten instructions. The table grows between rounds only, so slots do not move during lookups. It is kept
+ * as small as the existing ids and the expected ids of the next round allow: a table of some ten thousand workers
+ * should stay in the L2 cache. Slots are in the order of their hashes, so growing accesses memory sequentially.
  *
- * Cost: one line of memory per lookup; for a new id 40 bytes more, and its name. */
+ * Cost: one cache line per lookup; for a new id 40 bytes more, and its name. */
 #include "votes/ids/hashed_ids.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
@@ -36,8 +35,8 @@ static void put_in(const dis__ids *to, uint64_t meta, uint64_t word, uint64_t hi
     atomic_store_explicit(&to->slot[k].meta, meta, memory_order_relaxed);
 }
 
-/* A table of another size; a wide one when it should be. All keys are made again from the names for that, and for the
- * first table of ids that were numbered without one. */
+/* Creates a table of another size, wide if needed. Keys are then recomputed from the names, as they are for the first
+ * table of ids that were numbered without one. */
 static dis_status resize(dis__ids *ids, size_t n_buckets)
 {
     dis__ids to = *ids;
@@ -66,8 +65,8 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
     return DIS_OK;
 }
 
-/* At least five slots for four ids that may come. If it must grow then to two slots per id, and for the rest of the
- * input if it goes on like this, but to four times the size at most: it may not. A table that is far too large
+/* At least five slots for four expected ids. If the table must grow, to two slots per id, and for the expected rest of
+ * the input, but at most four times the size, since the estimate may be wrong. A table that is far too large
  * shrinks. */
 static dis_status make_slots(dis__ids *ids, size_t fresh, double n_expected)
 {
@@ -115,7 +114,7 @@ uint64_t dis__id_hash_long(const dis__secret *s, const char *text, size_t n)
     return dis__mix(dis__load64(last) ^ s->word[0], dis__load64(text + n - 8) ^ s->word[1] ^ h);
 }
 
-/* Fields are written one by one, each once: a key that was copied as a whole just after would be waited for. */
+/* Fields are written one by one, each once: reading a key that was just copied as a whole would stall. */
 void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool is_stable, dis__id_key *key)
 {
     const dis__secret *s = &ids->secret;
@@ -155,7 +154,7 @@ bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key 
     return n == key->n && memcmp(text, key->text, n) == 0;
 }
 
-/* Makes a free slot ours; false: another chunk was faster. */
+/* Claims a free slot; false: another chunk was faster. */
 static inline bool claim(const dis__ids *ids, dis__id_slot *slot)
 {
     uint64_t none = 0;
@@ -197,8 +196,8 @@ bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32
     return true;
 }
 
-/* A new id mostly finds a position at home: slots of a bucket are taken in order, so counting those that are taken
- * shows the free one without guessing. */
+/* A new id usually finds a free slot in its home bucket: slots are filled in order, so counting the used ones gives the
+ * free one without branches. */
 void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t *first_slot, const uint32_t *which,
                          size_t n, uint32_t *out)
 {
@@ -214,7 +213,7 @@ void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t
                                  .tag = dis__id_tag(&secret, text),
                                  .n = (uint32_t)dis__word_length(text)};
         size_t n_used = 0;
-        bool known = false; /* or perhaps, in a slot that is being written */
+        bool known = false; /* or possibly in a slot that is being written */
         for (size_t k = 0; k < DIS_BUCKET; k++) {
             const uint64_t meta = atomic_load_explicit(&bucket[k].meta, memory_order_acquire);
             n_used += meta != 0;
@@ -273,7 +272,7 @@ void dis__ids_count(dis__chunk_ids *s)
     }
 }
 
-/* As many as needed, and if it must grow then as many as are guessed, within four times the need. */
+/* The required number, and if the table must grow, the estimated number, within four times the requirement. */
 static size_t with_foresight(size_t need, double guess)
 {
     const double max = 4. * (double)need;
@@ -283,7 +282,7 @@ static size_t with_foresight(size_t need, double guess)
 
 dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_guess, double bytes_guess)
 {
-    enum { WHOLE_WORD = 8 }; /* a short name is written as one */
+    enum { WHOLE_WORD = 8 }; /* a short name is written as one word */
     const size_t used = ids->start ? (size_t)ids->start[ids->n] : 0, n_start = dis__saturating_size(n, 1, 1),
                  n_text = dis__saturating_size(n_bytes, 1, WHOLE_WORD);
     if (n_start > ids->start_capacity) {

@@ -1,5 +1,5 @@
-/* Keys, tables and text that stays. Tables probe linearly and grow by half at three quarters full, so large ones have
- * on average 1.6 slots per key: 51 bytes. */
+/* Keys, hash tables and text storage. Tables use linear probing and grow by half at three quarters full, so large ones
+ * have on average 1.6 slots per key: 51 bytes. */
 #include "votes/ids/intern.h"
 #include "core/memory/memory.h"
 #include "core/os/os.h"
@@ -8,7 +8,7 @@
 dis__secret dis__secret_draw(void)
 {
     dis__secret s;
-    if (!dis__os_random(&s, sizeof s)) { /* early in the life of a machine: better than a constant */
+    if (!dis__os_random(&s, sizeof s)) { /* without enough entropy shortly after boot: better than a constant */
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&s << 16;

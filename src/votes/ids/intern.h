@@ -1,8 +1,8 @@
-/* intern.h: texts to numbers, with hashes that no one can foresee.
+/* intern.h: maps texts to numbers, with unpredictable hashes.
  *
  * A key is a text in 32 bytes: up to 16 bytes of it are in the key itself (NUL never occurs in a text, so padding with
- * zeros is unambiguous), longer ones are pointed to and must stay where they are. Hashes are keyed by a secret of each
- * reading, so a file made to collide does not; no result depends on it. */
+ * zeros is unambiguous), longer ones are referenced and must stay valid. Hashes are keyed by a random secret per call,
+ * so a file cannot be constructed to collide; no result depends on the secret. */
 #ifndef DIS_VOTES_IDS_INTERN_H
 #define DIS_VOTES_IDS_INTERN_H
 #include "core/error.h"
@@ -20,12 +20,12 @@ typedef struct {
     uint64_t high; /* the next 8 bytes, or the address of the text when it has more than 16 */
     uint64_t hash;
     uint32_t n;     /* bytes */
-    uint32_t value; /* the user's; DIS_KEY_NONE in a free slot of a table */
+    uint32_t value; /* the caller's value; DIS_KEY_NONE in a free slot of a table */
 } dis__key;
 
 dis__secret dis__secret_draw(void);
 
-/* The upper and the lower half of a product, mixed (as in wyhash by Wang Yi): every bit depends on every bit. */
+/* The upper and the lower half of a product, combined (as in wyhash by Wang Yi): every bit depends on every bit. */
 static inline uint64_t dis__mix(uint64_t a, uint64_t b)
 {
     const unsigned __int128 product = (unsigned __int128)a * b;
@@ -71,13 +71,13 @@ typedef struct {
     size_t n_slots, n;
 } dis__key_table;
 
-/* The slot where a hash belongs: the lower half of its bits, so that the upper ones may choose among tables. */
+/* The home slot of a hash: from the lower half of its bits, so that the upper ones may select a table. */
 static inline size_t dis__hash_slot(uint64_t hash, size_t n_slots)
 {
     return (size_t)((hash & 0xffffffffu) * n_slots >> 32);
 }
 
-/* The slot that holds the key, or the free one where it would go. The table must have slots. */
+/* The slot with the key, or the free one for it. The table must have slots. */
 static inline size_t dis__key_table_slot(const dis__key_table *t, const dis__key *key)
 {
     size_t i = dis__hash_slot(key->hash, t->n_slots);
@@ -85,7 +85,7 @@ static inline size_t dis__key_table_slot(const dis__key_table *t, const dis__key
         i = i + 1 == t->n_slots ? 0 : i + 1;
     return i;
 }
-/* Makes room for more: as many slots as asked for, or by its own measure. */
+/* Enlarges the table: to the requested number of slots, or by its default growth. */
 dis_status dis__key_table_resize(dis__key_table *table, size_t n_slots);
 dis_status dis__key_table_grow(dis__key_table *table);
 static inline bool dis__key_table_is_full(const dis__key_table *table)
@@ -93,13 +93,13 @@ static inline bool dis__key_table_is_full(const dis__key_table *table)
     return table->n >= table->n_slots - table->n_slots / 4;
 }
 
-/* The key that is there, NULL when it is not. */
+/* The existing key, NULL if it is absent. */
 const dis__key *dis__key_table_find(const dis__key_table *table, const dis__key *key);
-/* Finds the key, or puts it in with its value and sets *fresh. The pointer is valid until the next call. */
+/* Finds the key, or adds it with its value and sets *fresh. The pointer is valid until the next call. */
 dis_status dis__key_table_insert(dis__key_table *table, const dis__key *key, const dis__key **at, bool *fresh);
 void dis__key_table_free(dis__key_table *table);
 
-/* Texts that must stay where they are although their source does not. */
+/* Storage for texts that outlive their source. */
 typedef struct {
     char **block;
     size_t n_blocks, capacity, used, room;

@@ -1,13 +1,13 @@
-/* Columns and paths that the caller names for times and rules, which no vote needs: one that is nowhere in the files is a
- * typing error, and without this check would change nothing and be reported by no one. Costs a look at the first
- * records, and nothing where none is named. A rule to drop is not checked in JSON, where a key may be written only by
- * the records that it is about. */
+/* Checks optional columns and paths named by the caller, for times and rules: one that exists nowhere in the files is a
+ * typing error, and without this check it would silently have no effect. Cost: reads the first records, and nothing if
+ * none is named. Drop rules are not checked in JSON, in which a key may be present only in the records that the rule is
+ * about. */
 #include "votes/mapper/record_reader.h"
 #include <stdio.h>
 
 enum { RECORDS = 1000 };
 
-/* Whether a path leads somewhere in one of the first records. Bad records are left to the reader. */
+/* Whether a path has a value in one of the first records. Bad records are left to the reader. */
 static dis_status find_path(dis__record_reader *s, const dis__path *path, bool *found)
 {
     *found = false;

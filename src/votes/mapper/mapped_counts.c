@@ -1,5 +1,5 @@
-/* Counts and soft votes by the mapper: the label of a record is an object of numbers by class, or a list of numbers.
- * Two passes over the input: the first finds the classes, the second the numbers. */
+/* Counts and soft votes by the mapper: the label of a record is an object of values by class, or a list of values. Two
+ * passes over the input: the first finds the classes, the second the values. */
 #include "votes/mapper/record_reader.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -61,7 +61,7 @@ static dis_status add_counts(void *user, const dis__answer *a, dis__row_problem 
                      value->n > 60 ? 60 : (int)value->n, value->text, t->soft ? "probability" : "count");
             return DIS_EDATA;
         }
-        /* numbers of a list are those of the declared classes in their order */
+        /* values of a list are those of the declared classes, in order */
         const size_t k =
             listed ? (i < t->n_classes ? i : SIZE_MAX) : dis_names_find(t->classes, label->name, label->n_name);
         if (k == SIZE_MAX) {

@@ -1,5 +1,5 @@
-/* Votes by the mapper: answers of records (record_walk.h) into batches of votes, one thread, in one pass; a second one
- * where duplicates go by time and there are some (resolve_duplicates.c). */
+/* Votes by the mapper: answers of records (record_walk.h) into batches of votes, on one thread, in one pass; a second
+ * one if duplicates are resolved by time and there are some (resolve_duplicates.c). */
 #include "votes/mapper/mapped_votes.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* ---- whether ---- */
 
-/* A JSON file whose lines are its records, as far as the first ones tell, which the plain reader reads faster. */
+/* Whether the file, judged by its first records, is JSON Lines, which the plain reader reads faster. */
 static bool is_lines(const dis__input *in)
 {
     enum { SAMPLE = 1 << 20 };
@@ -25,7 +25,7 @@ static bool is_lines(const dis__input *in)
     return true;
 }
 
-/* Whether every path is simply a column of the table. */
+/* Whether every path is a plain column of the table. */
 static dis_status all_columns(const dis__reader *r, const char *format, bool *all)
 {
     const dis_votes_options *o = &r->o;
@@ -50,7 +50,7 @@ static dis_status all_columns(const dis__reader *r, const char *format, bool *al
     return status;
 }
 
-/* The option because of which votes of every format need the mapper; NULL: none. */
+/* The option that requires the mapper for votes of any format; NULL: none. */
 static const char *cause_of_options(const dis_votes_options *o)
 {
     const bool by_time = o->time && (o->duplicates == DIS_DUPLICATES_FIRST || o->duplicates == DIS_DUPLICATES_LAST);
@@ -63,7 +63,7 @@ static const char *cause_of_options(const dis_votes_options *o)
                                       : NULL;
 }
 
-/* The option with a path in it. */
+/* The option with a path. */
 static const char *cause_of_paths(const dis_votes_options *o)
 {
     return dis__path_is_special(o->task, true)     ? "`task`"
@@ -72,7 +72,7 @@ static const char *cause_of_paths(const dis_votes_options *o)
                                                    : "`drop`";
 }
 
-/* What the caller gave: a preset stands for all that it adds, and a scale for the parts of its tasks. */
+/* The caller's options: a preset replaces all options that it sets, and a scale the columns of its tasks. */
 static const char *cause_of_caller(const dis__reader *r, const char *(*of)(const dis_votes_options *o))
 {
     const char *cause = of(&r->caller), *own = of(&r->o);
@@ -138,7 +138,7 @@ static dis_status make(const dis_votes_options *o, dis__mapping *m)
                          m->label.n_parts > 1 ? "label" : "time");
     dis__path_part *label = &m->label.part[0];
     if (m->numbers && label->step[label->n_steps - 1].kind == DIS_STEP_NAME)
-        label->n_steps--; /* names are there anyway */
+        label->n_steps--; /* names exist in any case */
     DIS_TRY(parse_rules(o->drop, o->n_drop, false, m));
     return parse_rules(o->keep, o->n_keep, true, m);
 }
@@ -179,7 +179,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : x->n < y->n ? -1 : x->n > y->n;
 }
 
-/* "a+b" of labels in any order. */
+/* "a+b" from labels in any order. */
 static dis_status join_labels(dis__mapped_votes *m, const dis__answer *a, dis__vote_field *out)
 {
     size_t used = 0;
@@ -256,7 +256,7 @@ static dis_status begin_batch(mapped *m)
     return DIS_OK;
 }
 
-/* n_bytes: of all inputs, that were read so far; of archives no one knows beforehand how many there will be. */
+/* n_bytes: bytes of all inputs read so far; the size of an archive is unknown until its end. */
 static dis_status flush(mapped *m, uint64_t n_bytes)
 {
     dis__collector *c = &m->reader->collector;
@@ -280,7 +280,7 @@ static dis_status put_vote(void *user, const dis__vote_field *cell, const dis__a
     (void)a;
     mapped *m = user;
     const dis__input *in = m->walk.run.source->input;
-    const char *end = in->bytes + (in->stream ? 0 : in->n); /* text of a stream does not stay */
+    const char *end = in->bytes + (in->stream ? 0 : in->n); /* text of a stream does not stay valid */
     DIS_TRY(dis__batch_row(m->batch, cell, in->bytes, end, problem));
     m->n_rows++;
     return m->batch->n_rows < m->limit ? DIS_OK : flush(m, bytes_so_far(m));
@@ -295,7 +295,7 @@ static bool cell_is(const dis__vote_field *cell, const dis_names *names, size_t 
     return cell->n == n && memcmp(cell->text, text, n) == 0;
 }
 
-/* A vote that is there twice, and where it was first. */
+/* A repeated vote, and the position of the first one. */
 typedef struct {
     dis__mapped_votes walk;
     const dis__duplicate *twice;
@@ -324,11 +324,11 @@ static dis_status find_twice(void *user, const dis__vote_field *cell, const dis_
         "worker \"%.60s\" has already voted on task \"%.60s\" (%.80s); say which vote to keep: `duplicates` first, "
         "last or all",
         dis_names_get(workers, l->twice->worker, NULL), dis_names_get(tasks, l->twice->item, NULL), l->first);
-    reader->o.lenient = false; /* this is no bad row */
+    reader->o.lenient = false; /* not a bad row */
     return DIS_EDATA;
 }
 
-/* Goes through the files once more for the two answers. */
+/* Reads the files again for the two answers. */
 static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
 {
     dis__mapping mapping;
@@ -340,12 +340,12 @@ static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
     return status == DIS_OK ? dis__fail_file_changed(r->input[0].path) : status;
 }
 
-/* Before duplicates are looked at: those that go by time. */
+/* Before the check for duplicates: resolves those with times. */
 static dis_status choose_by_time(dis__reader *r, void *user)
 {
     mapped *m = user;
     DIS_TRY(dis__resolve_duplicates_by_time(r, m->mapping, &m->n_replaced));
-    r->o.duplicates = DIS_DUPLICATES_ALL; /* what is left are labels of one answer */
+    r->o.duplicates = DIS_DUPLICATES_ALL; /* the remaining ones are labels of one answer */
     return DIS_OK;
 }
 
@@ -372,7 +372,7 @@ dis_status dis__read_mapped(dis__reader *r)
     m.walk = (dis__mapped_votes){.reader = r, .on_answer = put_vote, .user = &m};
     r->fail_duplicate = fail_duplicate;
     if (r->o.multiple_labels == DIS_MULTIPLE_ALL && r->o.duplicates == DIS_DUPLICATES_ERROR)
-        r->o.duplicates = DIS_DUPLICATES_ALL; /* labels of one answer are votes of one worker */
+        r->o.duplicates = DIS_DUPLICATES_ALL; /* labels of one answer are votes of the same worker */
     const dis_status status = read_votes(&m);
     if (status == DIS_OK && r->choose) r->votes->notes.duplicates = m.n_replaced;
     dis__mapped_votes_free(&m.walk);

@@ -1,5 +1,5 @@
-/* mapped_votes.h: the votes of all inputs by the mapper, one after the other: answers (record_reader.h) whose several
- * labels are joined or parted as the options say.
+/* mapped_votes.h: iterates over the votes of all inputs by the mapper: answers (record_reader.h) whose labels are
+ * joined or split according to the options.
  *
  *     dis__mapped_votes walk = {.reader = reader, .take = take, .user = user};
  *     status = dis__mapped_votes_run(&walk, &mapping, false);
@@ -24,8 +24,8 @@ struct dis__mapped_votes {
 dis_status dis__mapped_votes_run(dis__mapped_votes *walk, const dis__mapping *mapping, bool count);
 void dis__mapped_votes_free(dis__mapped_votes *walk);
 
-/* resolve_duplicates.c: of votes of a worker on an item that were all read into reader->votes, those of the answer that
- * counts by its time stay. The inputs are read once more if there are such. *n_replaced: votes that went. */
+/* resolve_duplicates.c: after all votes were read into reader->votes, keeps, for each worker and item, the answer that
+ * counts by its time. The inputs are read again if there are duplicates. *n_replaced: number of removed votes. */
 dis_status dis__resolve_duplicates_by_time(dis__reader *reader, const dis__mapping *mapping, uint64_t *n_replaced);
 
 #endif

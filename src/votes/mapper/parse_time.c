@@ -1,4 +1,4 @@
-/* Times of votes: four ways to write them. Days are counted by the proleptic Gregorian calendar (Howard Hinnant's
+/* Times of votes: four formats. Days are counted in the proleptic Gregorian calendar (Howard Hinnant's
  * days_from_civil). */
 #include "votes/mapper/parse_time.h"
 #include "core/numbers/decimal.h"
@@ -16,7 +16,7 @@ static bool match_char(reader *r, char c)
     return true;
 }
 
-/* A number of min to max digits. */
+/* A number with min to max digits. */
 static bool digits(reader *r, int min, int max, int *out)
 {
     int n = 0, x = 0;
@@ -52,7 +52,7 @@ static const struct {
 } zones[] = {{"UTC", 0},  {"GMT", 0},  {"Z", 0},    {"PST", -8}, {"PDT", -7}, {"MST", -7}, {"MDT", -6},
              {"CST", -6}, {"CDT", -5}, {"EST", -5}, {"EDT", -4}, {"CET", 1},  {"CEST", 2}};
 
-/* What is before UTC; nothing: UTC itself. */
+/* Offset from UTC; if missing, UTC. */
 static bool zone(reader *r, double *offset)
 {
     int h, m = 0;
@@ -86,7 +86,7 @@ static bool put(int year, int month, int day, double clock, double offset, doubl
     return true;
 }
 
-/* 2023-05-04, and a time behind T or a space. */
+/* 2023-05-04, optionally followed by T or a space and a time. */
 static bool iso(reader r, double *seconds)
 {
     int year, month, day;
@@ -132,7 +132,7 @@ static bool unix_date(reader r, double *seconds)
 
 bool dis__parse_time(const char *text, size_t n, double *seconds)
 {
-    const double milliseconds = 1e11; /* as seconds in the year 5138 */
+    const double milliseconds = 1e11; /* larger numbers are milliseconds: as seconds this is the year 5138 */
     const reader r = {text, text + n};
     if (n == 0) return false;
     if (dis__parse_real(text, n, seconds)) {

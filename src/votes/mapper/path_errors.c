@@ -1,5 +1,5 @@
-/* What a path does not find in a record: where, what is there instead, and the option that names it. Columns of a table
- * are missed at its header, before the first row. */
+/* Messages for paths without a value in a record: the position, the value found instead, and the option of the path.
+ * Missing columns of a table are reported at its header, before the first row. */
 #include "votes/mapper/record_walk_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ const char *dis__path_cursor_option(const dis__record_walk *w, const dis__path_c
     return l->of == DIS_PATH_TASK && w->m->part_option && left <= 2 ? w->m->part_option[2 - left] : names[l->of];
 }
 
-/* "a" or "b" for a step "a|b", with the group that it is looked for in. */
+/* "a" or "b" for a step "a|b", with the group in which it is looked up. */
 static void quote_keys(const char *group, const dis__path_step *step, char *out, size_t room)
 {
     const char *key = step->text, *end = key + step->n;

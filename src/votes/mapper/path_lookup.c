@@ -1,8 +1,8 @@
-/* Where a path leads in one record, key by key. Cost: a look at the members before each. */
+/* Resolves a path in one record, key by key. Cost: a linear search of the members per key. */
 #include "votes/mapper/record_walk_internal.h"
 #include <string.h>
 
-/* One of the keys "a|b"; NONE where there is none. */
+/* One of the keys "a|b"; NONE if it has none of them. */
 static dis_status try_keys(dis__mapped_record *r, const dis__node *node, const dis__path_step *step, dis__node *out)
 {
     const char *key = step->text, *end = key + step->n;

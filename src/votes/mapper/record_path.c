@@ -1,5 +1,5 @@
 /* Paths: parsed once by recursive descent over a dozen characters, into a fixed array of steps that point into the
- * text. Cost: one look at every character. */
+ * text. Cost: one pass. */
 #include "votes/mapper/record_path.h"
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +198,7 @@ bool dis__path_is_special(const char *text, bool dots)
     return text && (strpbrk(text, "[{#$?|\"") || strstr(text, " + ") || (dots && strchr(text, '.')));
 }
 
-/* Goes back to the last * only: linear in both lengths together, but for many stars. */
+/* Backtracks to the last * only: linear in the sum of both lengths, except with many stars. */
 bool dis__glob(const char *pattern, size_t n_pattern, const char *text, size_t n)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;

@@ -1,6 +1,6 @@
 /* Records of tables and JSON: see record_reader.h. A table is read row by row by the strict reader, JSON is split into
- * records that are parsed one at a time (json_records.h). Pages of the input that were passed are given back; an
- * archive is unpacked as it is read. */
+ * records that are parsed one at a time (json_records.h). Pages of the input are released after they were read; an
+ * archive is decompressed as it is read. */
 #include "votes/mapper/record_reader.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -13,7 +13,7 @@ dis_status dis__record_reader_fail(dis__record_reader *s)
     return dis__vote_file_fail(&s->file, &s->problem);
 }
 
-/* Names of a file: "a/b/ann1.jsonl.gz" is ann1 in b. */
+/* Names derived from a file: "a/b/ann1.jsonl.gz" is ann1 in b. */
 static void name_file(dis__mapped_record *r, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -23,10 +23,10 @@ static void name_file(dis__mapped_record *r, const char *path)
     r->folder = slash ? slash : path;
     while (r->folder > path && r->folder[-1] != '/') r->folder--;
     r->n_folder = slash ? (size_t)(slash - r->folder) : 0;
-    if (r->n_folder == 1 && *r->folder == '.') r->n_folder = 0; /* "./a" names none */
+    if (r->n_folder == 1 && *r->folder == '.') r->n_folder = 0; /* "./a" has no folder name */
 }
 
-/* Columns called by their numbers, as many as the first row that is not blank has. */
+/* Numbered columns, as many as the first row that is not blank has. */
 static dis_status number_columns(dis__record_reader *s)
 {
     dis__csv first = {0};
@@ -103,7 +103,7 @@ void dis__record_reader_close(dis__record_reader *s)
     s->n_columns = 0;
 }
 
-/* Names for the first n columns of lines that may have any number of them. */
+/* Names for the first n columns of lines with a variable number of columns. */
 static dis_status name_columns(dis__record_reader *s, size_t n)
 {
     dis__csv *csv = &s->csv;
@@ -137,7 +137,7 @@ static dis_status check_text(dis__record_reader *s, const char *text, size_t n)
     return DIS_OK;
 }
 
-/* A line of cells without quotes, as taggers and brat write them. */
+/* A line of cells without quotes, as written by taggers and brat. */
 static dis_status next_raw_line(dis__record_reader *s, bool *more)
 {
     dis__csv *csv = &s->csv;
@@ -164,7 +164,8 @@ static dis_status next_raw_line(dis__record_reader *s, bool *more)
     return DIS_OK;
 }
 
-/* A row that goes on to the end of what is there of an archive may be cut, unless it is longer than a row may be. */
+/* A row that ends at the end of the available part of an archive may be incomplete, unless it exceeds the maximum row
+ * size. */
 static dis_status read_row(dis__record_reader *s, bool *more)
 {
     dis__input *in = s->input;
@@ -225,7 +226,7 @@ dis_status dis__record_reader_next(dis__record_reader *s, dis__mapped_record **r
     return DIS_OK;
 }
 
-/* The column that the first step of a part names. */
+/* The column named by the first step of a part. */
 static void mark(dis__record_reader *s, const dis__path *path)
 {
     for (size_t i = 0; path->text && i < path->n_parts; i++) {
@@ -255,7 +256,7 @@ dis_status dis__record_reader_mark_columns(dis__record_reader *s, const dis__map
     return DIS_OK;
 }
 
-/* Under lenient the last message is kept; otherwise it is what is said. */
+/* Under lenient the last message is kept; otherwise it is reported. */
 static dis_status skip(dis__mapping_run *run)
 {
     dis_votes *votes = run->reader->votes;
@@ -269,7 +270,7 @@ static dis_status skip(dis__mapping_run *run)
     return DIS_OK;
 }
 
-/* Answers that are no votes are skipped one by one, not with all of their record. */
+/* Answers that are not votes are skipped one by one, not with their whole record. */
 static dis_status add_answer_leniently(void *user, const dis__answer *answer, dis__row_problem *problem)
 {
     dis__mapping_run *run = user;
@@ -280,7 +281,7 @@ static dis_status add_answer_leniently(void *user, const dis__answer *answer, di
     return skip(run);
 }
 
-/* A column that is not there is told of the header, once, and is no bad row. */
+/* A missing column is reported for the header, once, and is not a bad row. */
 static dis_status check_columns(dis__record_reader *s, dis__record_walk *walk)
 {
     if (!s->table || s->reader->o.no_header) return DIS_OK;

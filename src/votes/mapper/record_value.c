@@ -1,5 +1,4 @@
-/* Nodes: see record_value.h. Members of JSON objects are looked for one after the other, columns too; records have
- * few. */
+/* Nodes: see record_value.h. Members of JSON objects, and columns, are searched linearly; records have few. */
 #include "votes/mapper/record_value.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
@@ -47,7 +46,7 @@ static dis_status new_parser(dis__mapped_record *r, dis__embedded **out)
     return DIS_OK;
 }
 
-/* A text that a path leads into: what it holds as JSON; NONE where it is none. */
+/* A text as JSON, if the path continues; NONE if it is not JSON. */
 static dis_status parse_text(dis__mapped_record *r, const char *text, size_t n, const char *at, dis__node *out)
 {
     *out = (dis__node){.at = at};
@@ -70,7 +69,7 @@ static dis_status parse_text(dis__mapped_record *r, const char *text, size_t n, 
     return DIS_OK;
 }
 
-/* A node as something that has members or elements. */
+/* A node as a container of members or elements. */
 static dis_status open_text(dis__mapped_record *r, const dis__node *node, dis__node *out)
 {
     *out = *node;
@@ -85,7 +84,7 @@ static bool is_text(const char *a, size_t n_a, const char *b, size_t n_b)
     return n_a == n_b && memcmp(a, b, n_a) == 0;
 }
 
-/* The column of a row, or of a group of them; SIZE_MAX: none. *group: there are columns that begin so. */
+/* The column of a row, or of a group of columns; SIZE_MAX: none. *group: there are columns with that prefix. */
 static size_t find_column(const dis__mapped_record *r, const dis__node *node, const char *key, size_t n, bool *group)
 {
     const size_t skip = node->kind == DIS_NODE_GROUP ? node->n + 1 : 0;
@@ -138,7 +137,7 @@ static const char *find_part(const char *text, size_t n, char separator, size_t 
 
 static dis__node part_node(const dis__node *whole, const char *part, size_t n)
 {
-    /* Parts of a cell have positions of their own where the cell stands in the input as it is. */
+    /* Parts of a cell have their own positions if the cell is unchanged in the input. */
     const bool as_is = whole->kind == DIS_NODE_TEXT && whole->text == whole->at;
     while (n && *part == ' ') {
         part++;
@@ -175,7 +174,7 @@ dis_status dis__node_step(dis__mapped_record *r, const dis__node *node, const di
         if (part) *out = part_node(node, part, n_part);
         return DIS_OK;
     }
-    default: return DIS_OK; /* keys and axes are the walk's */
+    default: return DIS_OK; /* the walk handles keys and axes */
     }
 }
 
@@ -198,7 +197,7 @@ bool dis__node_text(const dis__node *node, const char **text, size_t *n)
     *n = node->n;
     if (node->kind == DIS_NODE_TEXT) return true;
     if (node->kind != DIS_NODE_JSON) return false;
-    if (v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a choice of one, as annotation tools write it */
+    if (v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a single choice, as annotation tools write it */
     *text = v->text;
     *n = v->kind == DIS_JSON_NULL || v->kind == DIS_JSON_ARRAY ? 0 : v->length;
     return v->kind <= DIS_JSON_STRING || (v->kind == DIS_JSON_ARRAY && v->n == 0);
@@ -248,7 +247,7 @@ dis_status dis__node_list_open(dis__mapped_record *r, const dis__node *given, co
     return DIS_OK;
 }
 
-/* Whether the conditions of a step hold for an element. */
+/* Whether an element satisfies the conditions of a step. */
 static dis_status passes(dis__mapped_record *r, const dis__node *node, const dis__path_step *step, bool *good)
 {
     *good = true;
@@ -263,7 +262,7 @@ static dis_status passes(dis__mapped_record *r, const dis__node *node, const dis
     return DIS_OK;
 }
 
-/* Whether a name fits one of the patterns "a*,b". */
+/* Whether a name matches one of the patterns "a*,b". */
 static bool fits(const dis__path_step *step, const char *name, size_t n)
 {
     for (const char *p = step->text, *end = p + step->n;;) {

@@ -1,7 +1,7 @@
-/* The walk over one record. Each part of each path is a leg: it stands at a value and knows which step comes next. A
- * level of lists is opened for all legs that have one there, and their elements are gone through together.
+/* Iterates over one record. Each part of each path is a leg: it has a current value and a next step. A level of lists
+ * is opened for all legs with a list at that level, and their elements are visited together.
  *
- * Cost: every value that a path leads to is looked at once; a key costs a look at the members before it. */
+ * Cost: every value of a path is visited once; a key costs a linear search of the members. */
 #include "votes/mapper/record_walk_internal.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
@@ -55,7 +55,7 @@ void dis__record_walk_destroy(dis__record_walk *w)
 
 /* ---- going on ---- */
 
-/* The number of the element that a leg has come through last. */
+/* The index of the element that a leg visited last. */
 static size_t number_of(const dis__path_cursor *l)
 {
     size_t axis = 0;
@@ -75,7 +75,7 @@ static void visit_name(dis__path_cursor *l)
     l->node = name;
 }
 
-/* All steps up to the next list, or the end. */
+/* Follows all steps up to the next list, or the end. */
 static dis_status advance(dis__record_walk *w, dis__path_cursor *l)
 {
     const dis__path_part *part = l->part;
@@ -99,14 +99,14 @@ static dis_status advance(dis__record_walk *w, dis__path_cursor *l)
     return DIS_OK;
 }
 
-/* Whether a leg has a list at this level, of those that go along. */
+/* Whether one of the participating legs has a list at this level. */
 static bool goes_along(const dis__path_cursor *l, size_t level, bool labels_only)
 {
     return level < l->part->n_axes &&
            !(labels_only && (l->of == DIS_PATH_TASK || l->of == DIS_PATH_WORKER || l->of == DIS_PATH_TIME));
 }
 
-/* Opens the lists of a level; *n becomes their length. */
+/* Opens the lists of a level; *n is set to their length. */
 static dis_status open_level(dis__record_walk *w, size_t level, bool labels_only, size_t *n)
 {
     const dis__path_cursor *first = NULL;
@@ -123,7 +123,7 @@ static dis_status open_level(dis__record_walk *w, size_t level, bool labels_only
         if (!is_list) continue;
         const size_t length = l->list[level].n;
         single = single || l->list[level].single;
-        if (l->list[level].single) continue; /* goes with every element of the others */
+        if (l->list[level].single) continue; /* repeated for every element of the others */
         if (first && length != *n) {
             char a[70], b[70];
             dis__record_walk_position(w, first, a, sizeof a);
@@ -141,7 +141,7 @@ static dis_status open_level(dis__record_walk *w, size_t level, bool labels_only
     return DIS_OK;
 }
 
-/* Element i of all lists of a level. *passed: one that matters is passed over. */
+/* Element i of all lists of a level. *passed: a required one is skipped. */
 static dis_status next_elements(dis__record_walk *w, size_t level, bool labels_only, bool *passed)
 {
     *passed = false;
@@ -151,7 +151,7 @@ static dis_status next_elements(dis__record_walk *w, size_t level, bool labels_o
             (l->missing && !dis__path_cursor_is_required(l) && l->step <= l->axis[level]))
             continue;
         dis__node_list *list = &l->list[level];
-        if (list->i >= list->n) continue; /* the value itself, once and for all */
+        if (list->i >= list->n) continue; /* the value itself, for all elements */
         DIS_TRY(dis__node_list_next(w->record, list, &l->element));
         l->node = l->element.node;
         l->step = l->axis[level] + 1;
@@ -162,7 +162,7 @@ static dis_status next_elements(dis__record_walk *w, size_t level, bool labels_o
     return DIS_OK;
 }
 
-/* Rules whose lists end at this level; what they leave out is counted. */
+/* Applies rules whose lists end at this level; counts the answers that they drop. */
 static dis_status check_rules(dis__record_walk *w, size_t level, bool *drop)
 {
     *drop = false;
@@ -202,7 +202,7 @@ static dis_status value_of(dis__record_walk *w, const dis__path_cursor *l, dis__
     return DIS_OK;
 }
 
-/* Values of all parts of a path, with "/" between them. */
+/* Values of all parts of a path, joined by "/". */
 static dis_status join(dis__record_walk *w, dis__path_role of, dis__vote_field *out)
 {
     size_t n_parts = 0, used = 0;
@@ -239,14 +239,14 @@ static dis_status add_label(dis__record_walk *w, const dis__path_cursor *l)
     dis__mapped_label *label = &a->label[a->n_labels];
     *label = (dis__mapped_label){.name = l->element.name, .n_name = l->element.n_name};
     DIS_TRY(value_of(w, l, &label->value));
-    if (label->value.text == l->number) label->value.text = NULL; /* the next one would write over it */
+    if (label->value.text == l->number) label->value.text = NULL; /* the next one would overwrite it */
     if (!label->name && l->part->n_axes)
         label->n_name = (size_t)snprintf(label->number, sizeof label->number, "%zu", number_of(l));
     a->n_labels++;
     return DIS_OK;
 }
 
-/* What the path of the label leads to: a list where it ends is as many labels. */
+/* The values of the label's path: a list at its end yields several labels. */
 static dis_status add_labels(dis__record_walk *w)
 {
     dis__path_cursor *l = cursor_of(w, DIS_PATH_LABEL);

@@ -1,5 +1,5 @@
-/* record_walk_internal.h: a walk from the inside, for its parts: record_walk.c goes through a record, path_errors.c says what a
- * path does not find there. */
+/* record_walk_internal.h: internals of a walk: record_walk.c iterates over a record, path_errors.c reports missing
+ * values. */
 #ifndef DIS_VOTES_MAPPER_RECORD_WALK_INTERNAL_H
 #define DIS_VOTES_MAPPER_RECORD_WALK_INTERNAL_H
 #include "votes/mapper/record_walk.h"
@@ -12,7 +12,7 @@ typedef struct {
     dis__path_role of;
     size_t rule;
     size_t axis[DIS_PATH_AXES]; /* (part->n_axes) steps that are lists */
-    /* where it stands */
+    /* the current value */
     size_t step;
     dis__node node;
     bool missing; /* step `step` does not apply to `node` */
@@ -33,30 +33,30 @@ struct dis__record_walk {
     void *user;
     dis__answer answer;
     size_t label_capacity;
-    char *joined[2]; /* task and worker of several parts */
+    char *joined[2]; /* task and worker with several parts */
     size_t joined_capacity[2];
     size_t index[DIS_PATH_AXES];
 };
 
-/* What an answer cannot do without. */
+/* Required values of an answer. */
 static inline bool dis__path_cursor_is_required(const dis__path_cursor *l)
 {
     return l->of == DIS_PATH_TASK || l->of == DIS_PATH_WORKER || l->of == DIS_PATH_LABEL;
 }
 
-/* path_lookup.c: the key at `step`, or several together as one key with dots in it, the longest that is there; NONE where
- * there is none. *n_steps: how many steps that were. */
+/* path_lookup.c: the key at `step`, or several steps joined by dots as one key, the longest that exists; NONE if there
+ * is none. *n_steps: number of joined steps. */
 dis_status dis__path_lookup_key(dis__mapped_record *r, const dis__node *node, const dis__path_step *step,
                                 dis__node *out, size_t *n_steps);
 
 /* path_errors.c: DIS_EDATA with the problem of the walk. */
 dis_status dis__record_walk_fail(dis__record_walk *w, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* "annotations[2].completed_by": how far a leg has come. */
+/* "annotations[2].completed_by": the position of a leg. */
 void dis__record_walk_position(const dis__record_walk *w, const dis__path_cursor *l, char *out, size_t room);
-/* The option that names what a leg leads to. */
+/* The option of a leg's path. */
 const char *dis__path_cursor_option(const dis__record_walk *w, const dis__path_cursor *l);
-/* Step l->step does not apply where the leg stands: what is there instead, and what to do. */
+/* Step l->step does not apply to the current value: reports the value and the remedy. */
 dis_status dis__record_walk_fail_missing(dis__record_walk *w, const dis__path_cursor *l);
 
 #endif

@@ -1,7 +1,7 @@
-/* Which of several answers of a worker to an item counts, by time. All votes were read; a look at the table tells who
- * answered more than once. Only then the files are read again, for the times of these answers: the votes of such a
- * worker on an item come in the same order as they are in the table, so that numbers of votes lead from one to the
- * other. Memory: a number per worker, and some hundred bytes per pair of worker and item that is there twice. */
+/* Decides by time which of several answers of a worker to an item counts. All votes have been read; a pass over the
+ * table finds workers who answered more than once. Only if there are some, the files are read again for the times of
+ * these answers: the votes of such a worker on an item have the same order in the files and in the table, so indices of
+ * votes correspond. Memory: an index per worker, and some hundred bytes per repeated pair of worker and item. */
 #include "votes/mapper/mapped_votes.h"
 #include "core/memory/memory.h"
 #include "votes/mapper/parse_time.h"
@@ -12,8 +12,8 @@ typedef struct {
     size_t item;
     uint32_t worker;
     uint64_t seen;        /* votes so far */
-    uint64_t first, last; /* numbers of those that count */
-    uint64_t answer;      /* that they come from */
+    uint64_t first, last; /* indices of those that count */
+    uint64_t answer;      /* their answers */
     double time;
     bool timed;
 } pair;
@@ -61,7 +61,7 @@ static dis_status add_pair(choosing *c, size_t item, uint32_t worker)
     return dis__key_table_insert(&c->names, &key, &at, &fresh);
 }
 
-/* seen: (n_workers) 2 * (item + 1), and 1 more once the pair is there. */
+/* seen: (n_workers) 2 * (item + 1), plus 1 once the pair was added. */
 static dis_status find_pairs(choosing *c, uint64_t *seen)
 {
     const dis_votes *votes = c->reader->votes;
@@ -132,7 +132,7 @@ static void move_vote(dis_votes *votes, size_t to, size_t from)
         votes->label16[to] = votes->label16[from];
 }
 
-/* Of an item with pairs p[0 .. n): how many votes stay; they are moved to `to`. */
+/* Number of votes that remain on an item with pairs p[0 .. n); they are moved to `to`. */
 static size_t keep_of_item(dis_votes *votes, size_t first, size_t last, size_t to, pair *p, size_t n)
 {
     const size_t begin = to;

@@ -1,5 +1,5 @@
-/* A preset put to use: its settings where the caller leaves the default, its rules beside the caller's. The caller's
- * label, where it is a mere name, is what the preset's `choice` asks for: the name of a question or control. */
+/* Applies a preset: its settings replace defaults, and its rules are added to the caller's. If the caller's label is a
+ * plain name, it is inserted into the preset's `choice`: the name of a question or control. */
 #include "votes/read/reader.h"
 #include "core/memory/memory.h"
 #include "dissent/option.h"
@@ -21,7 +21,7 @@ static void list_presets(char *out, size_t room)
         dis__text_list_append(out, room, name_at(NULL, i), strlen(name_at(NULL, i)));
 }
 
-/* `text` with `name` for every "@"; text itself where it has none, or there is no name. */
+/* `text` with `name` for every "@"; unchanged if it has none, or there is no name. */
 static dis_status name_in(dis__reader *r, const char *text, const char *name, const char **out)
 {
     *out = text;
@@ -42,7 +42,7 @@ static dis_status name_in(dis__reader *r, const char *text, const char *name, co
     return DIS_OK;
 }
 
-/* Rules of the caller and of the preset one after the other in reader->filters: drop, then keep. */
+/* Rules of the caller followed by those of the preset in reader->filters: drop, then keep. */
 static dis_status add_rules(dis__reader *r, const dis_votes_preset *p, const char *name)
 {
     dis_votes_options *o = &r->o;
@@ -127,7 +127,7 @@ static dis_status name_wide_task(dis__reader *r, const dis__csv *csv)
     return status;
 }
 
-/* The column of the items: one with a usual name, else the first. */
+/* The column of the items: one with a usual name, otherwise the first. */
 static dis_status wide_task(dis__reader *r)
 {
     const char *format;

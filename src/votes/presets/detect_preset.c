@@ -1,6 +1,6 @@
-/* What a file looks like, by its first records: proposed, never assumed. Presets have signs, paths that lead somewhere
- * in their files. Columns are found by their names (roles/role_use.h). Costs a look at the first record, of tables
- * without a header at the first thousand rows. */
+/* Detects the format of a file from its first records: suggested, never assumed. Presets have signatures, paths that
+ * exist in their files. Columns are found by their names (roles/role_use.h). Cost: reads the first record, or, for
+ * tables without a header, the first thousand rows. */
 #include "votes/mapper/record_reader.h"
 #include "core/memory/memory.h"
 #include "votes/roles/column_roles.h"
@@ -10,7 +10,7 @@ enum { ROWS = 1000 };
 
 /* ---- presets ---- */
 
-/* Whether all paths of a sign, separated by spaces, lead somewhere. */
+/* Whether all paths of a signature, separated by spaces, exist. */
 static dis_status has_sign(dis__mapped_record *record, const char *sign, bool *has)
 {
     char word[64];
@@ -34,7 +34,7 @@ static bool is_integer(const dis__json_value *v)
     return v->length > 0;
 }
 
-/* {"worker": label, ...} of integers alone, in an object of such objects. */
+/* {"worker": label, ...} of integers only, in an object of such objects. */
 static bool is_peerannot(const dis__record_reader *s)
 {
     if (s->table || s->values.split.kind != DIS_SPLIT_OBJECT) return false;
@@ -62,7 +62,7 @@ static bool fits_container(const dis__record_reader *s, const char *file)
     return strcmp(file, "lines") == 0 ? many : !s->table;
 }
 
-/* A number, a word, tags with commas between them, the tag of an expert; no header. */
+/* A number, a word, tags separated by commas, the tag of an expert; no header. */
 static bool is_gimpel(const dis__record_reader *s)
 {
     const dis__csv_field *h = s->csv.header;
@@ -102,11 +102,11 @@ static bool has_ending(const char *path, const char *ending)
 
 /* ---- wide tables ---- */
 
-/* What the first rows of a table say: which values come in which columns. */
+/* Statistics of the first rows of a table: which values occur in which columns. */
 typedef struct {
     dis__secret secret;
-    dis__key_table values; /* of all cells but the first row and the first column */
-    dis__key_table ids;    /* of the first column but the first row */
+    dis__key_table values; /* of all cells except the first row and the first column */
+    dis__key_table ids;    /* of the first column without the first row */
     size_t n_rows, n_columns, n_cells, n_values, n_ids;
     bool ragged;
     /* of the first row */
@@ -147,7 +147,7 @@ static dis_status survey_file(survey *w, const dis__input *in, char separator)
     dis_status status = DIS_OK;
     while (status == DIS_OK && csv.next < csv.end && w->n_rows < ROWS) {
         status = dis__csv_row(&csv);
-        if (status != DIS_OK) break; /* bad data: the reader will say it */
+        if (status != DIS_OK) break; /* bad data: the reader will report it */
         if (w->n_rows++ == 0) {
             status = copy_first_row(w, &csv);
             continue;
@@ -171,7 +171,7 @@ static void free_survey(survey *w)
     dis__free(w->first);
 }
 
-/* Columns after the first share few values. */
+/* Whether the columns after the first have few values. */
 static bool shares_values(const survey *w)
 {
     enum { FEW = 50 };
@@ -179,7 +179,7 @@ static bool shares_values(const survey *w)
            2 * w->n_values <= w->n_cells;
 }
 
-/* The first row holds names that are found nowhere below. */
+/* Whether the first row has names that do not occur below. */
 static bool has_header(const survey *w)
 {
     for (size_t c = 0; c < w->n_columns; c++) {
@@ -192,7 +192,7 @@ static bool has_header(const survey *w)
     return true;
 }
 
-/* The first column holds a different text in every row, and none that another column has. */
+/* Whether the first column has a different text in every row, and none that occurs in another column. */
 static bool has_ids(const survey *w)
 {
     if (w->n_ids + 1 != w->n_rows || w->n_rows < 4) return false;
@@ -203,7 +203,7 @@ static bool has_ids(const survey *w)
 
 dis_status dis__check_wide(dis__reader *r, const dis__input *in, const char *format)
 {
-    if (r->o.n_classes) return DIS_OK; /* what is no class is refused anyway */
+    if (r->o.n_classes) return DIS_OK; /* a value that cannot be a class is an error in any case */
     survey w = {.secret = r->rules.secret};
     dis_status status = survey_file(&w, in, dis__votes_separator(&r->o, format));
     if (status == DIS_OK && shares_values(&w) && has_header(&w))
@@ -222,7 +222,7 @@ dis_status dis__check_wide(dis__reader *r, const dis__input *in, const char *for
 
 /* ---- votes ---- */
 
-/* A first row that cannot be a header holds values that come again below. */
+/* Whether the first row cannot be a header: its values occur again below. */
 static bool repeats_first(const survey *w)
 {
     size_t n = 0;
@@ -232,7 +232,7 @@ static bool repeats_first(const survey *w)
     return !w->ragged && w->n_columns > 1 && w->n_rows > 1 && 2 * n > w->n_columns;
 }
 
-/* A table whose first row is no header: MACE's, when its columns share few values. */
+/* Whether a table without a header is MACE's: its columns share few values. */
 static dis_status propose_mace(dis__reader *r, dis__input *in)
 {
     const char *format;
@@ -251,7 +251,7 @@ static dis_status propose_mace(dis__reader *r, dis__input *in)
     return status;
 }
 
-/* What the first record says: a preset that the file looks like, else the columns. */
+/* What the first record suggests: a matching preset, otherwise the columns. */
 static dis_status detect_from_record(dis__reader *r, dis__record_reader *s, bool presets)
 {
     const dis_votes_preset *preset = NULL;
@@ -276,10 +276,10 @@ dis_status dis__suggest_preset(dis__reader *r, dis__input *in)
         return dis__fail_at(DIS_EDATA, in->path, 0, 0, "this looks like annotations of brat: say `preset` brat");
     dis_status status = dis__record_reader_open(&s, r, in);
     if (status == DIS_EDATA) return presets ? propose_mace(r, in) : DIS_OK;
-    if (status == DIS_EUSAGE) return DIS_OK; /* the reader will say it */
+    if (status == DIS_EUSAGE) return DIS_OK; /* the reader will report it */
     DIS_TRY(status);
     status = dis__record_reader_next(&s, &record, &go_on);
-    if (presets && is_gimpel(&s)) /* whose second line is blank */
+    if (presets && is_gimpel(&s)) /* with a blank second line */
         status = propose(&s, dis_votes_preset_find("gimpel"));
     else if (status == DIS_OK && record)
         status = detect_from_record(r, &s, presets);
@@ -295,7 +295,7 @@ dis_status dis__suggest_other_preset(dis__reader *r)
     const dis_votes_preset *preset = NULL;
     snprintf(message, sizeof message, "%s", dis_last_error());
     const dis__reader before = *r;
-    r->o.format = r->o.records = NULL; /* what the preset said of the container is not believed */
+    r->o.format = r->o.records = NULL; /* ignores the container set by the preset */
     r->o.delimiter = 0;
     r->o.no_header = false;
     for (size_t i = 0; i < r->n_inputs && !preset; i++) {

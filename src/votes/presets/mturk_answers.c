@@ -1,12 +1,12 @@
-/* Answers in batch results of Mechanical Turk. A question is in one of three positions:
+/* Answers in batch results of Mechanical Turk. A question has one of three forms:
  *
  *     Answer.sentiment                      a cell with the answer
  *     Answer.category.cat, .dog             radio buttons and checkboxes: a column per option, true or false
  *     Answer.taskAnswers                    a crowd form: [{"category": {"cat": true, "dog": false},
  *                                                           "sentiment": {"label": "good"}, "comment": "fine"}]
  *
- * The caller names the question, "category" or "Answer.category"; this finds its position by the header and the first
- * rows, and puts the path and the rule in place of the name. Which question is the label is never guessed. */
+ * The caller names the question, "category" or "Answer.category"; the code below finds it in the header and the first
+ * rows, and replaces the name by the path and the rule. Which question is the label is never guessed. */
 #include "votes/mapper/record_reader.h"
 #include "core/memory/memory.h"
 #include "core/os/os.h"
@@ -23,7 +23,7 @@ typedef struct {
     const char *name; /* of the question, without the prefix */
     size_t n;
     char path[512];
-    bool options; /* the path leads to options that are true or false */
+    bool options; /* the path refers to options that are true or false */
     char have[LIST];
     dis__json json;
 } search;
@@ -43,7 +43,7 @@ static bool is_truth(const dis__csv_field *f)
     return is_text(f->text, f->n, "true", 4) || is_text(f->text, f->n, "false", 5);
 }
 
-/* The question that a column is an option of: "category" of Answer.category.cat; 0: of none. */
+/* The question of which a column is an option: "category" of Answer.category.cat; 0: none. */
 static size_t question_of(const dis__csv_field *h)
 {
     const char *dot = dis__os_find_last(h->text + PREFIX, '.', h->n - PREFIX);
@@ -52,7 +52,7 @@ static size_t question_of(const dis__csv_field *h)
 
 /* ---- JSON in a cell ---- */
 
-/* The object of a cell {...} or [{...}]; NULL: it holds something else. *list: it is the first of a list. */
+/* The object of a cell {...} or [{...}]; NULL: another value. *list: it is the first of a list. */
 static const dis__json_value *form_in(search *s, const dis__csv_field *f, bool *list)
 {
     const dis__json_value *root;
@@ -71,7 +71,7 @@ static bool has_truths_only(const dis__json_value *object)
     return object->n > 0;
 }
 
-/* Where the answer is within the value of a question; NULL: that is not known. */
+/* The path of the answer within the value of a question; NULL: unknown. */
 static const char *rest_of_path(const dis__json_value *v, bool *options)
 {
     *options = v->kind == DIS_JSON_OBJECT && has_truths_only(v);
@@ -106,7 +106,7 @@ static void list_form(search *s, const dis__json_value *form)
 
 /* ---- columns ---- */
 
-/* Whether all that the first rows have in columns "Answer.NAME.x" is true or false, of at least one such column. */
+/* Whether all values of columns "Answer.NAME.x" in the first rows are true or false, with at least one such column. */
 typedef struct {
     size_t n_columns;
     bool truths;
@@ -124,7 +124,7 @@ static void find_options(const search *s, const char *name, size_t n, option_col
     }
 }
 
-/* The questions that the header and this row have. */
+/* The questions in the header and in this row. */
 static void list_answers(search *s)
 {
     const dis__csv *csv = &s->source->csv;
@@ -160,7 +160,7 @@ static dis_status search_row(search *s, bool *found)
     return DIS_OK;
 }
 
-/* Goes through the first rows: `o` for columns of options, s->path where a form has the question. */
+/* Reads the first rows: sets `o` for columns of options, s->path if a form has the question. */
 static dis_status search_rows(search *s, option_columns *o, bool *found)
 {
     for (size_t i = 0; i < ROWS && !*found; i++) {
@@ -185,7 +185,7 @@ static size_t find_column(const search *s, const char *name)
     return SIZE_MAX;
 }
 
-/* A column that is named as it is: fine, unless it holds more than one answer, or a part of one. */
+/* A column named literally: valid, unless it contains more than one answer, or a part of one. */
 static dis_status check_column(search *s, size_t c)
 {
     const dis__csv *csv = &s->source->csv;
@@ -217,7 +217,7 @@ static dis_status check_column(search *s, size_t c)
                         (int)h->n, h->text, o.n_columns, (int)(PREFIX + n), h->text);
 }
 
-/* ---- what was found, put to use ---- */
+/* ---- applying the result ---- */
 
 static dis_status keep_text(dis__reader *r, const char *text, const char **out)
 {
@@ -227,14 +227,14 @@ static dis_status keep_text(dis__reader *r, const char *text, const char **out)
     return DIS_OK;
 }
 
-/* Options that are not true are no answer. */
+/* Options that are not true are not answers. */
 static dis_status keep_true(dis__reader *r, const char *label)
 {
     dis_votes_options *o = &r->o;
     const size_t n = o->n_drop + o->n_keep;
     const char *column;
     char path[512];
-    snprintf(path, sizeof path, "%.*s", (int)(strlen(label) - 1), label); /* the value in place of the name, "#" */
+    snprintf(path, sizeof path, "%.*s", (int)(strlen(label) - 1), label); /* the value instead of the name, "#" */
     DIS_TRY(keep_text(r, path, &column));
     DIS_TRY(dis__resize_array(&r->filters, n, n + 1, sizeof *r->filters));
     r->filters[n] = (dis_drop_rule){.column = column, .value = dis__option_chosen};

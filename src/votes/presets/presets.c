@@ -1,6 +1,6 @@
-/* Named sources of votes: each a row of settings for the mapper (record_path.h has the language of paths). "@" in a row
- * stands for the name that the caller gives as `label`: a question, a control, a feature. Rules to keep that have an
- * "@" hold when there is such a name; those of a row with a `choice` that have none hold when there is not. */
+/* Presets: each is a row of settings for the mapper (record_path.h has the path language). "@" in a row stands for the
+ * name that the caller passes as `label`: a question, a control, a feature. Keep rules with "@" apply if there is such
+ * a name; in a row with a `choice`, those without "@" apply if there is none. */
 #include "dissent/votes.h"
 #include <string.h>
 

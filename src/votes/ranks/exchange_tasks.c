@@ -1,14 +1,14 @@
-/* The numbers of tasks that several ranks have read: see vote_exchange.h. A task's hash tells which rank, its home,
- * knows who had it first; those number their own in order, from where the ranks before end, and tell the others by way
- * of the homes. Cost per rank: its items three times (name, a flag, a number), and a table of its share of all tasks.
- * Names that ascend over all ranks, as those of a sorted file do, need none of that: only neighbours can have the
- * same. */
+/* Numbers the tasks of several ranks: see vote_exchange.h. A task's hash determines its home rank, which knows the
+ * first rank that has it. Ranks number the tasks that they have first, in order, from the end of the previous rank on,
+ * and send the numbers to the others via the home ranks. Cost per rank: its items three times (name, a flag, a number),
+ * and a table of its share of all tasks. Names that ascend over all ranks, as in a sorted file, need none of this: only
+ * adjacent ranks can share a task. */
 #include "votes/ranks/vote_exchange.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "votes/ids/intern.h"
 
-/* Each rank's tasks, to where their hash says. */
+/* Sends each rank's tasks to their home ranks. */
 static dis_status ask_homes(dis__vote_exchange *s)
 {
     const dis_names *tasks = s->votes->tasks;
@@ -21,7 +21,7 @@ static dis_status ask_homes(dis__vote_exchange *s)
     return dis__vote_exchange_run(s);
 }
 
-/* What one rank knows of the tasks whose hash is its own: their index by (rank, position), and numbers. */
+/* Tasks whose home is this rank: their index by (rank, position), and numbers. */
 typedef struct {
     uint32_t **index; /* (size) */
     size_t *n;        /* (size) */
@@ -37,7 +37,7 @@ static void free_home(const dis__vote_exchange *s, directory_rank *h)
     dis__free(h->number);
 }
 
-/* Says of every task whether the asking rank is the first to have it. */
+/* Replies for every task whether the asking rank is the first one that has it. */
 static dis_status answer_first(dis__vote_exchange *s, directory_rank *h)
 {
     const dis__secret secret = dis__secret_draw();
@@ -67,7 +67,7 @@ static dis_status answer_first(dis__vote_exchange *s, directory_rank *h)
     return status == DIS_OK ? dis__alloc_array(&h->number, h->n_unique, sizeof *h->number) : status;
 }
 
-/* Numbers of the tasks that this rank had first, in their order; told to their homes. */
+/* Numbers the tasks that this rank had first, in order; sends them to their homes. */
 static dis_status number_own(dis__vote_exchange *s)
 {
     const size_t n = s->votes->n_items;
@@ -92,10 +92,10 @@ static dis_status number_own(dis__vote_exchange *s)
     return dis__vote_exchange_run(s);
 }
 
-/* Homes learn the numbers from who had a task first, and tell all. */
+/* Homes receive the numbers from the first rank of each task, and send them to all. */
 static dis_status answer_numbers(dis__vote_exchange *s, directory_rank *h)
 {
-    uint32_t known = 0; /* tasks are met in the same order as when they were new */
+    uint32_t known = 0; /* tasks occur in the same order as when they were new */
     for (size_t r = 0; r < s->size; r++) {
         const char *at = s->from[r].bytes;
         for (size_t i = 0; i < h->n[r]; i++) {
@@ -134,7 +134,7 @@ static unsigned orders_of(const char *a, size_t n_a, const char *b, size_t n_b, 
     return (c < 0 || (c == 0 && n_a < n_b) ? BY_BYTES : 0u) | (n_a < n_b || (n_a == n_b && c < 0) ? BY_LENGTH : 0u);
 }
 
-/* What all ranks tell of their names: in which orders they ascend, how many there are, the first and the last. */
+/* Summary of the names of a rank: the orders in which they ascend, their number, the first and the last. */
 typedef struct {
     uint64_t orders, n;
 } ends;
@@ -165,8 +165,8 @@ static dis_status share_ends(dis__vote_exchange *s)
     return status;
 }
 
-/* Whether names ascend over all ranks. Then *next: the number of this rank's first task that is new, and *again whether
- * the rank before has the first one too. */
+/* Whether names ascend over all ranks. Then *next: the number of this rank's first new task, and *again whether the
+ * previous rank has the first one too. */
 static bool they_ascend(dis__vote_exchange *s, uint64_t *next, bool *again)
 {
     uint64_t orders = BY_BYTES | BY_LENGTH, n_all = 0;

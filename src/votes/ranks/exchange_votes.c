@@ -1,14 +1,14 @@
-/* Votes go to the owner of their item: see vote_exchange.h. One exchange of parcels, an item each: its number, its name
- * from who had it first, workers and labels as all ranks number them (6 bytes per vote). */
+/* Sends votes to the owners of their items: see vote_exchange.h. One exchange of parcels, one item each: its number,
+ * its name from the first rank that has it, and workers and labels with their global indices (6 bytes per vote). */
 #include "votes/ranks/vote_exchange.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include <string.h>
 
-/* Of an item: what comes before its workers and labels. */
+/* Header of a parcel, before its workers and labels. */
 typedef struct {
     uint32_t item, n;
-    uint32_t n_name; /* bytes with the NUL; 0: another rank has it */
+    uint32_t n_name; /* bytes including the NUL; 0: another rank sends it */
 } parcel;
 
 static inline size_t label_of(const dis_votes *votes, uint64_t v)
@@ -31,7 +31,7 @@ static inline uint64_t parcel_size(const parcel *p)
     return sizeof *p + p->n_name + p->n * 6ull;
 }
 
-/* There is room for it. */
+/* Writes a parcel; there is room for it. */
 static void send_item(const dis__vote_exchange *s, size_t i, dis__comm_block *to)
 {
     const dis_votes *votes = s->votes;
@@ -50,7 +50,7 @@ static void send_item(const dis__vote_exchange *s, size_t i, dis__comm_block *to
     to->n += parcel_size(&p);
 }
 
-/* Who owns a task; `last` owned the one before, which is often its neighbour. */
+/* The owner of a task; `last` owned the previous one, which is often the same. */
 static size_t owner_of(const dis__vote_exchange *s, uint32_t number, size_t last)
 {
     size_t r = s->cut[last] <= number ? last : 0;
@@ -58,7 +58,7 @@ static size_t owner_of(const dis__vote_exchange *s, uint32_t number, size_t last
     return r;
 }
 
-/* Blocks as large as they will be, then what goes into them. */
+/* Computes the sizes of the blocks, then fills them. */
 dis_status dis__vote_exchange_send(dis__vote_exchange *s)
 {
     const char *name;
@@ -75,11 +75,11 @@ dis_status dis__vote_exchange_send(dis__vote_exchange *s)
     return dis__vote_exchange_run(s);
 }
 
-/* What came, item by item: `see` gets each parcel with what is after it. */
+/* Reads received parcels: `see` is called with each parcel and the bytes after it. */
 typedef struct {
     dis__vote_exchange *s;
-    uint64_t *next;       /* (n_items + 1) votes of an item: how many, then where the next one goes */
-    uint64_t *name_start; /* (n_items + 1) likewise, of bytes of names */
+    uint64_t *next;       /* (n_items + 1) votes of an item: counts, then the offset of the next one */
+    uint64_t *name_start; /* (n_items + 1) likewise, for bytes of names */
     char *names;
     dis_votes *out;
 } receiving;
@@ -154,7 +154,7 @@ static dis_status receive_votes(receiving *w)
     return DIS_OK;
 }
 
-/* The table of this rank in place of what it has read; notes stay. */
+/* Replaces the table of this rank by the received one; notes stay. */
 dis_status dis__vote_exchange_receive(dis__vote_exchange *s)
 {
     const size_t rank = (size_t)s->comm->rank;

@@ -1,5 +1,5 @@
-/* Votes of all ranks on the first one, and from there to their owners: see votes_table.h. Cost: each vote (5 or 6
- * bytes) and each name once over the network. */
+/* Gathers the votes of all ranks on the first one, and redistributes them to their owners: see votes_table.h. Cost:
+ * each vote (5 or 6 bytes) and each name crosses the network once. */
 #include "dissent/incremental.h"
 #include "tool/rank_calls.h"
 #include "core/parallel/comm.h"
@@ -8,8 +8,8 @@
 #include "core/memory/spill.h"
 #include "votes/table/votes_table.h"
 
-/* Where things begin, counted from the first one of all: n + 1 numbers on the first rank. `first` is what lies before
- * those of this rank, n_behind what there is in all. */
+/* Global offsets: n + 1 values on the first rank. `first` is the total before those of this rank, n_behind the overall
+ * total. */
 static dis_status gather_starts(const dis__comm *comm, const uint64_t *start, size_t n, size_t first, size_t n_behind,
                                 uint64_t **out)
 {
@@ -88,7 +88,7 @@ dis_status dis__votes_gather(const dis__comm *comm, const dis_votes *votes, dis_
     return DIS_OK;
 }
 
-/* The names of the first rank on all others, which have none. */
+/* Sends the names of the first rank to all others. */
 static dis_status broadcast_names(const dis__comm *comm, dis_names **names)
 {
     uint64_t n[2] = {0, 0};

@@ -1,8 +1,8 @@
-/* Reading votes on several ranks: each takes the rows that begin in its share of the bytes of all files, then votes are
- * shared out by item (vote_exchange.c). Where a row begins is told by the quotes before: every rank counts those in its
- * share.
+/* Reads votes on several ranks: each reads the rows that begin in its share of the bytes of all files, then votes are
+ * distributed by item (vote_exchange.c). Finding the start of a row requires the parity of the quotes before it: every
+ * rank counts those in its share.
  *
- * Cost: a look at every byte of the share for quotes, beside reading it. */
+ * Cost: a scan of every byte of the share for quotes, in addition to reading it. */
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -15,7 +15,8 @@ static bool overlap(const dis__input *in, uint64_t at, const uint64_t range[2], 
     return part[0] < part[1];
 }
 
-/* Quotes before and up to the end of this rank's bytes tell whether they begin and end within quotes. */
+/* The number of quotes before and up to the end of this rank's bytes determines whether they begin and end within
+ * quotes. */
 static dis_status count_quotes(const dis__reader *r, const uint64_t range[2], uint64_t quotes_before[2], bool *any)
 {
     const dis__comm *comm = dis__context_comm(r->ctx);
@@ -47,7 +48,7 @@ void dis__file_part_apply(const dis__file_part *file_part, dis__vote_file *file)
     file->end = end;
 }
 
-/* The rows that begin in this rank's share of the bytes of all inputs. */
+/* Reads the rows that begin in this rank's share of the bytes of all inputs. */
 static dis_status read_share(dis__reader *r)
 {
     const dis__comm *comm = dis__context_comm(r->ctx);
@@ -89,7 +90,7 @@ static dis_status sum_notes(const dis__comm *comm, dis_votes_notes *notes)
     return DIS_OK;
 }
 
-/* What is left after votes were taken out; where items were left out, workers may be gone too. */
+/* After votes were removed; if items were left out, workers may have no votes. */
 static dis_status share_again(dis__reader *r)
 {
     uint64_t left_out = r->votes->notes.items_left_out;

@@ -1,9 +1,9 @@
-/* Votes that several ranks have read, shared out: see votes_table.h.
+/* Distributes the votes read by several ranks: see votes_table.h.
  *
- *   names    of workers and classes go to all ranks, which merge them in the order of ranks: first appearance
- *   tasks    get numbers in order of first appearance (exchange_tasks.c)
- *   cuts     votes per item, added up by ranges of items: where the shards of a pass begin (dis__votes_shards)
- *   votes    go to the owner of their item, with its name: one exchange (exchange_votes.c)
+ *   names    of workers and classes are sent to all ranks, which merge them in the order of ranks: first appearance
+ *   tasks    get indices in order of first appearance (exchange_tasks.c)
+ *   cuts     votes per item, summed over ranges of items: the boundaries of the shards of a pass (dis__votes_shards)
+ *   votes    are sent to the owner of their item, with its name: one exchange (exchange_votes.c)
  *
  * Cost per rank: its votes once (6 bytes each), its items four times (name, two flags or numbers, count). */
 #include "votes/ranks/vote_exchange.h"
@@ -31,7 +31,7 @@ dis_status dis__vote_exchange_run(dis__vote_exchange *s)
 
 /* ---- names ---- */
 
-/* Lists one after the other, each name with its NUL. to (n of this rank): where each of its names went. */
+/* Concatenated lists of NUL-terminated names. to (n of this rank): the new index of each of its names. */
 static dis_status merge_names(dis__vote_exchange *s, const dis_names *own, uint32_t *to, dis_names **out)
 {
     const dis__secret secret = dis__secret_draw();
@@ -60,7 +60,7 @@ static dis_status merge_names(dis__vote_exchange *s, const dis_names *own, uint3
     return status;
 }
 
-/* Classes that were found get the usual order; declared ones are the same everywhere. */
+/* Undeclared classes get the default order; declared ones are the same everywhere. */
 static dis_status merge_classes(dis__vote_exchange *s, const dis_names *declared)
 {
     dis_names *found;
@@ -90,7 +90,7 @@ typedef struct {
     uint32_t item, n;
 } item_count;
 
-/* Votes on the items of a range, which is this rank's for now. */
+/* Votes on the items of a range, which this rank counts. */
 static dis_status count_range(dis__vote_exchange *s, size_t first, uint64_t *count)
 {
     for (size_t i = 0; i < s->votes->n_items; i++) {
@@ -109,7 +109,7 @@ static dis_status count_range(dis__vote_exchange *s, size_t first, uint64_t *cou
     return DIS_OK;
 }
 
-/* The lowest cut that any rank has found is the right one. */
+/* The lowest cut found by any rank is correct. */
 static dis_status lowest_cuts(dis__vote_exchange *s)
 {
     const size_t n = s->part.n_owners + 1;
@@ -128,8 +128,8 @@ static dis_status lowest_cuts(dis__vote_exchange *s)
     return DIS_OK;
 }
 
-/* Where owner j begins: the first item i with (votes before it) + i >= its share of votes and items. Every rank looks
- * in its range. */
+/* The start of owner j: the first item i with (votes before it) + i >= its share of votes and items. Every rank
+ * searches its range. */
 static dis_status find_cuts(dis__vote_exchange *s, size_t first, size_t n, const uint64_t *count)
 {
     const size_t owners = s->part.n_owners, whole = s->part.n_votes + s->part.n_items;
@@ -149,7 +149,7 @@ static dis_status find_cuts(dis__vote_exchange *s, size_t first, size_t n, const
     return lowest_cuts(s);
 }
 
-/* How many ranks own items: as many as there are shards of the method with the largest table. */
+/* Number of ranks that own items: as many as the method with the largest table has shards. */
 static size_t count_owners(const dis__vote_exchange *s)
 {
     const size_t K = dis_names_count(s->classes), row = K <= 2 ? 2 : (K + 3) / 4 * 4;
@@ -236,9 +236,9 @@ dis_status dis__votes_distribute(dis_context *ctx, const dis_names *declared, di
     return status;
 }
 
-/* ---- once more, when votes were taken out ---- */
+/* ---- repeated after votes were removed ---- */
 
-/* Workers of whom no vote is left go, unless all are to stay; the others keep their order. */
+/* Removes workers without votes, unless all are kept; the others keep their order. */
 static dis_status keep_workers(dis__vote_exchange *s, bool all)
 {
     const dis_votes *votes = s->votes;

@@ -1,6 +1,6 @@
-/* The texts of a column in memory: see column_cells.h. Cells of every kind that dissent/columns.h knows become texts
- * where they lie, numbers in a room of their own; those that are plain (1 to 64 KiB of ASCII, nearly all) need no
- * second look, and of those of up to 8 bytes the word that they are is all that is needed.
+/* The texts of a column in memory: see column_cells.h. Cells of every type of dissent/columns.h are converted to texts
+ * in place, numbers to texts in a separate buffer. Plain texts (1 to 64 KiB of ASCII, nearly all) need no further
+ * check; plain texts of up to 8 bytes are represented by their word only.
  *
  * Cost per cell: its text read once, 8 bytes at a time. */
 #include "votes/read/column_cells.h"
@@ -41,7 +41,7 @@ static dis_text unsigned_text(uint64_t x, char room[DIS_CELL_BYTES])
     return t;
 }
 
-/* A word in the room, of which 8 bytes can be read whatever its length. */
+/* A word in the buffer, with 8 readable bytes for any length. */
 static dis_text word_text(const char *word, char room[DIS_CELL_BYTES])
 {
     const size_t n = strlen(word);
@@ -56,12 +56,12 @@ static dis_text real_text(double x, char room[DIS_CELL_BYTES])
     return (dis_text){.bytes = room, .n = dis__format_real(x, room)};
 }
 
-/* An integer that counts cells; SIZE_MAX: a negative one. */
+/* An integer as an index of cells; SIZE_MAX: negative. */
 static size_t index_at(const dis_cells *c, size_t i)
 {
     int64_t x = -1;
     switch (c->kind) {
-    case DIS_CELLS_INT8: x = 1 * ((const int8_t *)c->values)[i]; break; /* a number, not a letter */
+    case DIS_CELLS_INT8: x = 1 * ((const int8_t *)c->values)[i]; break; /* a number, not a character */
     case DIS_CELLS_INT16: x = ((const int16_t *)c->values)[i]; break;
     case DIS_CELLS_INT32: x = ((const int32_t *)c->values)[i]; break;
     case DIS_CELLS_INT64: x = ((const int64_t *)c->values)[i]; break;
@@ -100,7 +100,7 @@ static dis_text view_text(const dis_cells *c, const char *view)
     return (dis_text){.bytes = (const char *)c->buffers[buffer] + offset, .n = (size_t)n};
 }
 
-/* The text of cell i; bytes NULL: it has no value. Numbers are written into `room`. */
+/* The text of cell i; bytes NULL: missing. Numbers are written into `room`. */
 static dis_text cell_text(const dis_cells *c, size_t i, char room[DIS_CELL_BYTES])
 {
     i += c->offset;
@@ -142,7 +142,7 @@ static dis_text cell_text(const dis_cells *c, size_t i, char room[DIS_CELL_BYTES
 
 #define EVERY_BYTE(x) (0x0101010101010101u * (x))
 
-/* Whether all 8 bytes are ASCII and none is NUL. */
+/* Whether all 8 bytes are ASCII and not NUL. */
 static inline bool plain_word(uint64_t word)
 {
     return ((word | (word - EVERY_BYTE(1u))) & EVERY_BYTE(0x80u)) == 0;
@@ -153,7 +153,7 @@ static inline uint64_t first_bytes(size_t n)
     return n >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * n) - 1;
 }
 
-/* Sets word and odd of row i; room: bytes that may be read from where its text begins. */
+/* Sets word and odd of row i; room: bytes that may be read from the start of its text. */
 static inline void weigh(dis__column_block *c, size_t i, size_t room)
 {
     const char *text = c->text[i].bytes;
@@ -178,7 +178,7 @@ static inline void weigh(dis__column_block *c, size_t i, size_t room)
 
 /* ---- blocks of rows ---- */
 
-/* The piece that has a row. */
+/* The piece that contains a row. */
 static size_t piece_of(const dis__vote_column *c, size_t row)
 {
     const size_t *first = c->first;
@@ -190,8 +190,8 @@ static size_t piece_of(const dis__vote_column *c, size_t row)
     return low;
 }
 
-/* Cells first .. last - 1 of a piece into rows i .. of a block. Texts of one buffer, the most frequent kind, go by the
- * shortest way: all but those at its end have room for a word. */
+/* Copies cells first .. last - 1 of a piece into rows i .. of a block. Texts in one buffer, the most frequent type, use
+ * a fast path: all except those at its end have room for a word. */
 static void read_texts(const dis_cells *p, size_t first, size_t last, dis__column_block *out, size_t i)
 {
     const bool wide = p->kind == DIS_CELLS_LARGE_STRING;

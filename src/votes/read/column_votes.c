@@ -1,11 +1,11 @@
-/* Votes from columns in memory: see dissent/columns.h. Rows are cut into chunks of equal size; a round of chunks goes
- * side by side, each into a batch (batch.h), and is then collected (collector.h), as when a file is read. Within a
- * chunk, rows go block by block: their texts are looked at (column_cells.h), keys are made and their slots fetched
- * before the first is looked up. Tasks that are words are mostly numbered later (collector.h).
+/* Votes from columns in memory: see dissent/columns.h. Rows are divided into chunks of equal size; the chunks of a
+ * round are processed in parallel, each into a batch (batch.h), which are then merged (collector.h), as for files.
+ * Within a chunk, rows are processed block by block: texts are converted (column_cells.h), keys are computed and their
+ * slots prefetched before the first lookup. Tasks that fit into words are usually numbered later (collector.h).
  *
- * A row with a flaw stops everything, or under lenient is skipped; it leaves no ids behind.
+ * An invalid row stops the reader, or under lenient is skipped; it adds no ids.
  *
- * Cost per row: its three texts read once, two lines of memory for its ids, 5 or 6 bytes written. */
+ * Cost per row: its three texts read once, two cache lines for its ids, 5 or 6 bytes written. */
 #include "dissent/columns.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -26,7 +26,7 @@ typedef struct {
     dis__reader reader;
     dis__vote_column column[COLUMNS];
     size_t n_rows, chunk;
-    size_t from, n; /* the current round: its first row, how many chunks it has */
+    size_t from, n; /* the current round: its first row and number of chunks */
     void (*find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot);
     size_t (*find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
                               uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch);
@@ -102,8 +102,8 @@ static bool same_text(const dis_text *a, const dis_text *b)
     return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
 }
 
-/* The numbers of ids of any length at `list` (n) of a block; a row whose task is that of the row before takes its
- * number. */
+/* The indices of ids of any length at `list` (n) of a block; a row with the same task as the previous row copies its
+ * index. */
 static dis_status find_any(dis__chunk_ids *chunk_ids, const dis__column_block *c, const uint8_t *list, size_t n,
                            bool runs, uint32_t *out)
 {
@@ -133,12 +133,12 @@ static dis_status find_any(dis__chunk_ids *chunk_ids, const dis__column_block *c
         if (!again[i] && likely[i] < ids->n) __builtin_prefetch(ids->bytes + ids->start[likely[i]]);
     for (size_t i = 0; i < n; i++) {
         out[i] = again[i] ? out[i - 1] : dis__ids_find(chunk_ids, &key[i]);
-        if (out[i] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
+        if (out[i] == DIS_ID_NONE) return DIS_ELIMIT; /* the allocator has set the message */
     }
     return DIS_OK;
 }
 
-/* The words of the texts at `list` (n) of a block; false: one of them has none. */
+/* The words of the texts at `list` (n) of a block; false: one of them is not a word. */
 static bool words_of(const dis__column_block *c, const uint8_t *list, size_t n, uint64_t *word)
 {
     bool all = true;
@@ -162,7 +162,7 @@ static dis_status keep_tasks(dis__batch *b, const dis__column_block *c, const ui
     return DIS_OK;
 }
 
-/* The numbers of the ids at `list` (n) of a block. */
+/* The indices of the ids at `list` (n) of a block. */
 static dis_status find_ids(const table *t, dis__chunk_ids *chunk_ids, const dis__column_block *c, const uint8_t *list,
                            size_t n, bool runs, uint32_t *out)
 {
@@ -246,7 +246,7 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
 
 /* ---- rounds ---- */
 
-/* All chunks of a round, with as much room for new ids as it takes. */
+/* All chunks of a round, with as much room for new ids as required. */
 static dis_status fill_round(dis_context *ctx, table *t)
 {
     dis__collector *c = &t->reader.collector;
@@ -281,7 +281,7 @@ static dis_status add_notes(dis_votes *votes, const dis__batch *b)
 static dis_status read_rounds(dis_context *ctx, table *t)
 {
     t->from = 0;
-    size_t max = 1; /* the first rounds are short, for nothing is known yet of what is to come */
+    size_t max = 1; /* the first rounds are short, because the rate of new ids is unknown */
     while (t->from < t->n_rows) {
         for (t->n = 0; t->n < max && chunk_first(t, t->n) < t->n_rows; t->n++) continue;
         DIS_TRY(fill_round(ctx, t));
@@ -355,7 +355,7 @@ static bool is_vote(const table *t, size_t row)
     return dis__label_classify(&t->reader.rules, &key) == DIS_LABEL_VOTE;
 }
 
-/* Goes through the columns once more for the two rows of a duplicate. */
+/* Reads the columns again for the two rows of a duplicate. */
 static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
 {
     const table *t = (const table *)(const void *)((char *)r - offsetof(table, reader));

@@ -1,4 +1,4 @@
-/* Numbers per item: one lookup per row; duplicates of soft votes by worker, of counts by task. */
+/* Counts per item: one lookup per row; duplicates of soft votes by worker, of counts by task. */
 #include "votes/read/count_table.h"
 #include "votes/table/class_names.h"
 #include "core/memory/memory.h"
@@ -76,7 +76,7 @@ static dis_status find_item(dis__count_table *t, const dis__vote_field *task, si
     return DIS_OK;
 }
 
-/* Whether this worker voted on this task before; *index is then which pair it was. */
+/* Whether this worker voted on this task before; *index is the index of the pair. */
 static dis_status find_pair(dis__count_table *t, const dis__vote_field *task, const dis__vote_field *worker,
                             size_t *index, bool *fresh)
 {
@@ -108,7 +108,7 @@ static dis_status check_id(const dis__vote_field *id, const char *what, dis__row
     return DIS_OK;
 }
 
-/* That soft votes sum to 1, or are made to. */
+/* Checks that soft votes sum to 1, or normalises them. */
 static dis_status check_sum(dis__count_table *t, const char *at, dis__row_problem *problem)
 {
     double total = 0;
@@ -185,7 +185,7 @@ dis_status dis__count_table_add(dis__count_table *t, const dis__vote_field *task
     return DIS_OK;
 }
 
-/* Names and sums of the items that have enough votes. */
+/* Removes items with too few votes. */
 dis_status dis__count_table_finish(dis__count_table *t)
 {
     dis_votes *votes = t->reader->votes;

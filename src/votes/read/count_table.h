@@ -1,4 +1,4 @@
-/* count_table.h: tables of numbers per item that grow as rows come: counts, and soft votes that are added up.
+/* count_table.h: growing tables of values per item: counts, and sums of soft votes.
  *
  *     dis__count_table t = {.reader = reader, .soft = soft};
  *     DIS_TRY(dis__count_table_set_classes(&t, keys, n));            // once the classes are known
@@ -22,8 +22,8 @@ typedef struct {
     size_t sum_capacity;
     uint64_t *n_votes; /* (n_items) rows that count */
     size_t n_votes_capacity;
-    /* When the last of duplicates wins, rows wait here until all are read: taking one back from a sum would leave
-     * rounding. */
+    /* If the last of duplicates counts, rows are kept until all are read: subtracting one from a sum would leave
+     * rounding errors. */
     double *last;      /* (n_pairs, n_classes) */
     size_t *last_item; /* (n_pairs) */
     size_t n_pairs, last_capacity, last_item_capacity;
@@ -35,12 +35,13 @@ typedef struct {
 } dis__count_table;
 
 void dis__count_table_free(dis__count_table *t);
-/* The classes: `keys`, sorted, or those declared. */
+/* Sets the classes: `keys`, sorted, or the declared ones. */
 dis_status dis__count_table_set_classes(dis__count_table *t, const dis__key *keys, size_t n);
-/* Adds t->row to the item of a task. `worker` NULL: not known. DIS_EDATA with *problem, `at` being where the row is. */
+/* Adds t->row to the item of a task. `worker` NULL: unknown. DIS_EDATA with *problem; `at` is the position of the
+ * row. */
 dis_status dis__count_table_add(dis__count_table *t, const dis__vote_field *task, const dis__vote_field *worker,
                                 const char *at, dis__row_problem *problem);
-/* The table of items that have enough votes. */
+/* Writes the table of items with enough votes. */
 dis_status dis__count_table_finish(dis__count_table *t);
 
 #endif

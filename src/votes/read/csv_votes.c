@@ -1,9 +1,10 @@
-/* Votes from CSV and TSV. Most rows of most files hold no quotes: they are found by looking for separators 64 bytes at
- * a time (csv_scan.h), and taken a window at a time, column by column (fast_rows.h). A row with anything difficult goes
- * through the strict reader, which alone says what is wrong with it; after such a row the fast way is tried again.
+/* Votes from CSV and TSV. Most rows of most files contain no quotes: separators are found 64 bytes at a time
+ * (csv_scan.h), and rows are processed in windows, column by column (fast_rows.h). A row that the fast path does not
+ * support is parsed by the strict reader, which also produces all error messages; after it the fast path is tried
+ * again.
  *
- * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task that
- * must be looked up in a table that no cache holds 10 ns more, a new one 20 ns. */
+ * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task that is looked up
+ * in a table larger than the caches 10 ns more, a new one 20 ns. */
 #include "votes/read/reader.h"
 #include "tool/table_columns.h"
 #include "core/memory/memory.h"
@@ -11,7 +12,7 @@
 #include "votes/collect/fast_rows.h"
 #include <stdio.h>
 
-/* The column of a role by another usual name; SIZE_MAX: none, or several. */
+/* The column of a role by a synonym; SIZE_MAX: none, or several. */
 static dis_status find_synonym(const dis__csv *csv, const char *role, size_t *column)
 {
     dis_column_name *names;
@@ -53,7 +54,7 @@ static dis_status open_csv(dis__vote_file *f)
         DIS_TRY(dis__csv_find_column_of_role(&f->csv, "drop", NULL, none, &f->drop_column[d]));
     }
     f->rows = f->csv.next;
-    /* a byte after each field, and one in each that must not be empty */
+    /* one byte after each field, and one in each field that must not be empty */
     f->min = f->csv.n_columns;
     for (int i = 0; i <= DIS_ID_COLUMNS; i++) {
         bool again = false;
@@ -93,24 +94,25 @@ static dis_status row_csv(dis__row_cursor *c)
     return DIS_OK;
 }
 
-/* Room for one window, and the kernels. */
+/* Scratch of one window, and the kernels. */
 typedef struct dis__csv_scratch {
     dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
     size_t (*read_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t);
     void (*find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot);
     size_t (*find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
                               uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch);
-    uint32_t list[16 + DIS_WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
-    dis__fast_rows added[2];                        /* this window's and the one's before */
-    bool now;                                       /* which is this one's */
-    bool waits;                                     /* tasks of the other are still to be found, */
+    uint32_t list[16 + DIS_WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it represents the end of the
+                                                     * previous row */
+    dis__fast_rows added[2];                        /* this window's and the previous window's */
+    bool now;                                       /* the index of the current one */
+    bool waits;                                     /* tasks of the other one are still to be looked up, */
     size_t first_run;                               /* and are the batch's runs from this one on */
 } dis__csv_scratch;
 
 static const uint32_t before_the_text = DIS_SCAN_LF - 1; /* plus one is offset 0 */
 
-/* How many rows of the window begin before the limit and may be looked at 8 bytes at a time, which must not lead behind
- * the input. */
+/* Number of rows of the window that begin before the limit and can be read 8 bytes at a time, without reading past the
+ * input. */
 static size_t count_rows(const dis__vote_file *f, const dis__window *w)
 {
     const size_t readable = (size_t)(f->end - w->text);
@@ -139,8 +141,8 @@ static uint64_t word_of(const char *text, size_t n)
     return dis__load64(text) & dis__low_bytes_mask[n < DIS_ID_INLINE ? n : DIS_ID_INLINE];
 }
 
-/* Goes on with the rows from `r`, all of them votes so far, up to one that is not plain or whose label is refused. *n
- * becomes the number of rows that were good. */
+/* Processes the rows from `r`, all of them votes so far, up to one that is not plain or whose label is rejected. *n is
+ * set to the number of accepted rows. */
 static dis_status read_other_rows(dis__batch *b, const dis__window *w, size_t r, size_t *n, dis__fast_rows *s)
 {
     const size_t n_columns = w->n_columns, last = n_columns - 1;
@@ -182,9 +184,8 @@ static dis_status read_other_rows(dis__batch *b, const dis__window *w, size_t r,
     return DIS_OK;
 }
 
-/* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. A long id leads to its slot, from
- * there to where its name begins, and from there to the name: block by block, each is fetched before the next is asked
- * for. */
+/* The indices of ids of any length; vote: (n) their votes, NULL: all. A long id needs its slot, then the start of its
+ * name, then the name: each is prefetched block by block. */
 static __attribute__((noinline)) void find_any(dis__chunk_ids *chunk_ids, const dis__window *w, size_t column,
                                                const uint32_t *row, const uint32_t *vote, size_t n, uint32_t *out)
 {
@@ -210,8 +211,8 @@ static __attribute__((noinline)) void find_any(dis__chunk_ids *chunk_ids, const 
     }
 }
 
-/* The numbers of short ids are found in two steps, with something else in between: those that lie where they belong,
- * then the others. Behind a full bucket lies the next, which is asked for. */
+/* The indices of short ids are found in two steps, with other work in between: those in their home bucket, then the
+ * others. After a full bucket the next one is searched, and prefetched. */
 static size_t find_short(const dis__csv_scratch *k, const dis__ids *ids, dis__fast_rows *t, int c, uint32_t *out,
                          dis__bucket_prefetch prefetch)
 {
@@ -238,7 +239,7 @@ static void find_missed(dis__chunk_ids *chunk_ids, const dis__fast_rows *t, int 
                         out);
 }
 
-/* Tasks as texts into the batch; the words of long ones are the first bytes only. */
+/* Adds tasks as texts to the batch; the words of long ones are only their first bytes. */
 static dis_status keep_tasks(dis__batch *b, const dis__window *w, const dis__fast_rows *t)
 {
     uint64_t *word = b->run_word + b->n_runs;
@@ -253,8 +254,8 @@ static dis_status keep_tasks(dis__batch *b, const dis__window *w, const dis__fas
     return DIS_OK;
 }
 
-/* Ids of the current votes into the batch, which may want tasks as texts only. Short tasks wait for the next window: by
- * then their buckets have come. */
+/* Adds the ids of the current votes to the batch, which may need tasks as texts only. Short tasks are looked up with
+ * the next window, when their buckets have been prefetched. */
 static dis_status find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {
     dis__fast_rows *t = &k->added[k->now], *waiting = &k->added[!k->now];
@@ -290,7 +291,7 @@ static dis_status find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch
     return DIS_OK;
 }
 
-/* Tasks that still wait. */
+/* Looks up the pending tasks. */
 static void find_rest(dis__batch *b, dis__csv_scratch *k)
 {
     if (!k->waits) return;
@@ -302,7 +303,7 @@ static void find_rest(dis__batch *b, dis__csv_scratch *k)
                 find_short(k, tasks->ids, t, DIS_COLUMN_TASK, run, (dis__bucket_prefetch){0}), run);
 }
 
-/* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text they take. */
+/* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text processed. */
 static dis_status read_window(dis__row_cursor *c, const dis__window *w, size_t *done)
 {
     dis__batch *b = c->batch;
@@ -338,7 +339,7 @@ static dis_status read_windows(dis__row_cursor *c, const char *limit)
     while (c->next < limit) {
         const size_t left = (size_t)(f->end - c->next), n = left < DIS_WINDOW ? left : DIS_WINDOW;
         const dis__csv_scan scan = c->scratch->scan(c->next, n, c->csv.separator, list);
-        if (scan.not_ascii) { /* up to the last whole row, so that no sequence is cut */
+        if (scan.not_ascii) { /* up to the last complete row, so that no UTF-8 sequence is split */
             size_t k = scan.n;
             while (k && !(list[k - 1] & DIS_SCAN_LF)) k--;
             const size_t whole = k ? (list[k - 1] & ~DIS_SCAN_LF) + 1 : 0;

@@ -1,6 +1,6 @@
-/* Votes from JSON Lines: one object per line, with the keys task, worker (or performer) and label, or those that the
- * options name. Values are texts or numbers; a number is kept as it is written, true and false are labels of that name,
- * null and an empty list are an empty one, and a list of one is what it holds. Lines end with LF or CRLF. */
+/* Votes from JSON Lines: one object per line, with the keys task, worker (or performer) and label, or those named by
+ * the options. Values are texts or numbers; a number is kept as written, true and false are labels with these names,
+ * null and an empty list are an empty label, and a list of one element is its element. Lines end with LF or CRLF. */
 #include "votes/read/reader.h"
 #include "tool/table_columns.h"
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 static dis_status open_jsonl(dis__vote_file *file)
 {
-    file->min = sizeof "{\"\":1}"; /* keys are looked for in each line */
+    file->min = sizeof "{\"\":1}"; /* keys are searched in each line */
     return DIS_OK;
 }
 
@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4))) static dis_status bad(dis__row_cursor *c, 
     return DIS_EDATA;
 }
 
-/* The value of the only key that is a synonym of a role, NULL: none is. */
+/* The value of the only key that is a synonym of a role; NULL: none, or several. */
 static const dis__json_value *find_synonym(const dis__json_value *object, const char *role)
 {
     enum { MAX_KEYS = 64 };
@@ -51,7 +51,7 @@ static dis_status read_field(dis__row_cursor *c, const dis__json_value *object, 
         dis__json_list_keys(object, keys, sizeof keys);
         return bad(c, line, "no key \"%.100s\"; the keys are: %s; name the one to use with `%s`", key, keys, option);
     }
-    if (label && v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a choice of one, as annotation tools write it */
+    if (label && v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a single choice, as annotation tools write it */
     const char *at = line + v->at;
     if (v->kind == DIS_JSON_ARRAY && label && v->n > 0)
         return bad(c, at,
@@ -74,8 +74,8 @@ static bool is_dropped(const dis_votes_options *o, const dis__json_value *object
     return false;
 }
 
-/* The JSON reader was told that the line is the first: "FILE:1:COLUMN: reason". Its column, on the line where it really
- * is. */
+/* The JSON reader treats the line as the first one: "FILE:1:COLUMN: reason". This returns its column, for the actual
+ * line. */
 static dis_status bad_json(dis__row_cursor *c, const char *line)
 {
     const char *message = strstr(dis_last_error(), ":1:");

@@ -1,16 +1,16 @@
-/* A file of rows, parsed on all threads.
+/* Parses the rows of a file on all threads.
  *
- * The text is cut into chunks of equal size, whatever is there; a row belongs to the chunk it begins in. Where the
- * first row of a chunk begins is a guess: after the next LF, taking into account whether the number of quotes before
- * it is odd (counted only when quotes have been seen). Several chunks make a round: they are parsed side by side, then
- * looked at in order. Where one begins elsewhere than the one before it ended, the guess was wrong (a damaged file):
- * what the round brought is taken back, and its chunks are parsed again one after the other, each from where the one
- * before it ended. So rows, errors and what lenient skips are those of a reader that goes from start to end, for any
- * size of chunk and any number of threads. What a round needs is used again by the next.
+ * The text is divided into chunks of equal size; a row belongs to the chunk in which it begins. The start of the first
+ * row of a chunk is a guess: after the next LF, taking into account the parity of the quotes before it (counted only
+ * once quotes have been seen). Several chunks form a round: they are parsed in parallel, then checked in order. If one
+ * begins elsewhere than the previous one ended, the guess was wrong (a damaged file): the results of the round are
+ * withdrawn, and its chunks are parsed again sequentially, each from the end of the previous one. So rows, errors and
+ * rows skipped by lenient are those of a sequential reader, for any chunk size and any number of threads. The memory of
+ * a round is reused by the next.
  *
- * An archive is a stream: while a round is parsed one job unpacks text for the next. A round then ends where a row
- * does, as far as the quotes in it tell; when its last row turns out to be bad, it may only have been cut, and the
- * round is done again with more text. */
+ * An archive is a stream: while a round is parsed, one job decompresses text for the next. A round then ends at the end
+ * of a row, according to the parity of quotes. If its last row is invalid, it may only be incomplete, and the round is
+ * repeated with more text. */
 #include "votes/read/reader.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -20,9 +20,9 @@ enum { HEAD = 1 << 16 }; /* bytes of a round that are searched for quotes */
 
 typedef struct {
     const char *begin;   /* of the first row */
-    const char *limit;   /* rows that begin here or later are the next chunk's */
+    const char *limit;   /* rows that begin here or later belong to the next chunk */
     const char *end;     /* after the last row */
-    const char *bad_end; /* after the last bad row; NULL: there was none */
+    const char *bad_end; /* after the last bad row; NULL: none */
     dis_status status;   /* DIS_EDATA: see cursor.problem */
     uint64_t quotes;     /* in the text of the chunk */
     dis__row_cursor cursor;
@@ -33,12 +33,12 @@ typedef struct {
     dis__vote_file *file;
     chunk *chunks;        /* (round) */
     size_t n;             /* in the current round */
-    size_t max;           /* in it; the first rounds are short, for nothing is known yet of what is to come */
-    const char *from;     /* where the round's text begins */
-    bool quotes;          /* have been seen: count them */
-    uint64_t guess;       /* of a stream: how much text it has, as far as the collector knows */
-    size_t ahead;         /* of a stream: bytes that should be there while the round is parsed */
-    dis__batch **batches; /* (round) those of the chunks */
+    size_t max;           /* chunks in it; the first rounds are short, because the rate of new ids is unknown */
+    const char *from;     /* start of the round's text */
+    bool quotes;          /* quotes have been seen: count them */
+    uint64_t guess;       /* of a stream: bytes of text, as the collector knows */
+    size_t ahead;         /* of a stream: bytes to decompress while the round is parsed */
+    dis__batch **batches; /* (round) batches of the chunks */
 } reading;
 
 dis_status dis__vote_file_fail(dis__vote_file *file, const dis__row_problem *problem)
@@ -87,7 +87,7 @@ void dis__row_cursor_close(dis__row_cursor *cursor)
     cursor->scratch = NULL;
 }
 
-/* One row the careful way. */
+/* One row on the slow path. */
 static dis_status slow_row(chunk *k, bool lenient)
 {
     dis__row_cursor *c = &k->cursor;
@@ -110,7 +110,7 @@ static dis_status parse_rows(chunk *k, bool lenient)
     enum { MAX_SLOW = 64 };
     dis__row_cursor *c = &k->cursor;
     const dis__row_format *format = c->file->format;
-    /* Rows in a row that go the careful way before the fast one is tried again; more where it keeps failing. */
+    /* Consecutive rows on the slow path before the fast one is tried again; more if it keeps failing. */
     for (size_t slow = 1; c->next < k->limit && !dis__batch_is_full(k->batch);) {
         if (format->fast) {
             const char *before = c->next;
@@ -136,7 +136,8 @@ static void parse(const reading *r, size_t j)
     k->end = k->cursor.next;
 }
 
-/* Behind the chunks of a stream: text for the next round. It is the first to be begun, since others may be waiting. */
+/* After the chunks of a stream: decompresses text for the next round. It starts first, since others may depend on
+ * it. */
 static dis_status parse_job(void *arg, size_t j, int thread)
 {
     (void)thread;
@@ -146,7 +147,7 @@ static dis_status parse_job(void *arg, size_t j, int thread)
     j -= stream;
     parse(r, j);
     const dis_status status = r->chunks[j].status;
-    return status == DIS_EDATA ? DIS_OK : status; /* bad data counts only once the guess has been proved right */
+    return status == DIS_EDATA ? DIS_OK : status; /* bad data counts only after the guess was confirmed */
 }
 
 static dis_status quotes_job(void *arg, size_t j, int thread)
@@ -160,7 +161,7 @@ static dis_status quotes_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* The first row that begins at `at` or later, if `inside` says rightly whether `at` lies within quotes. */
+/* The first row that begins at `at` or later, if `inside` correctly states whether `at` is within quotes. */
 static const char *guess_row(const char *at, const char *end, bool quotes, bool in_quotes)
 {
     if (!quotes) {
@@ -203,7 +204,7 @@ static dis_status plan(dis_context *ctx, reading *r)
     return DIS_OK;
 }
 
-/* Keeps messages of skipped rows, with their positions, and adds up what batches counted. */
+/* Keeps messages of skipped rows, with their positions, and adds up the counters of batches. */
 static dis_status add_notes(dis__vote_file *f, const dis__batch *b)
 {
     dis_votes *votes = f->reader->votes;
@@ -238,7 +239,7 @@ static void withdraw(const reading *r)
     dis__collector_undo_round(&r->file->reader->collector, r->batches, r->n);
 }
 
-/* All chunks side by side, with as much room for new ids as it takes. */
+/* Parses all chunks in parallel, with as much room for new ids as required. */
 static dis_status parse_all(dis_context *ctx, reading *r)
 {
     for (size_t room = 1;; room *= 4) {
@@ -263,7 +264,7 @@ static dis_status parse_in_order(const reading *r)
     return DIS_OK;
 }
 
-/* Proves the guesses right, or parses again. */
+/* Confirms the guesses, or parses again. */
 static dis_status prove(const reading *r)
 {
     for (size_t j = 1; j < r->n && r->chunks[j - 1].status == DIS_OK; j++)
@@ -271,7 +272,7 @@ static dis_status prove(const reading *r)
     return DIS_OK;
 }
 
-/* Looks at chunks in order, for bad data and for what is worth a note. */
+/* Checks chunks in order, for bad data and for notes. */
 static dis_status check(const reading *r)
 {
     for (size_t j = 0; j < r->n; j++) {
@@ -285,7 +286,7 @@ static dis_status check(const reading *r)
 
 /* ---- streams ---- */
 
-/* Behind the last row that ends in the text; `from` if none does. */
+/* After the last complete row of the text; `from` if there is none. */
 static const char *last_row_end(const char *from, const char *end, bool quotes)
 {
     if (!quotes || !memchr(from, '"', (size_t)(end - from))) {
@@ -301,7 +302,8 @@ static const char *last_row_end(const char *from, const char *end, bool quotes)
     return last;
 }
 
-/* n bytes of text for the round, and more where not one row ends in them; as much again may come while it is parsed. */
+/* Makes n bytes of text available for the round, and more if they contain no complete row; as much again may be
+ * decompressed while it is parsed. */
 static dis_status fetch(reading *r, size_t n)
 {
     dis__vote_file *f = r->file;
@@ -321,7 +323,7 @@ static dis_status fetch(reading *r, size_t n)
     return DIS_OK;
 }
 
-/* Whether what is wrong may be that the text was cut: not when there is more of it than a row may have. */
+/* Whether an error may be due to truncated text: not if there is more text than a row may have. */
 static bool may_be_cut(const reading *r)
 {
     const dis__vote_file *f = r->file;
@@ -334,7 +336,7 @@ static bool may_be_cut(const reading *r)
     return false;
 }
 
-/* What was read of a stream needs no memory any more; its lines are counted before it goes. */
+/* Releases the part of a stream that was read, after counting its lines. */
 static dis_status pass(reading *r)
 {
     dis__csv *csv = &r->file->csv;
@@ -346,7 +348,7 @@ static dis_status pass(reading *r)
     csv->counted = r->from;
     dis__input_discard(r->file->stream, (size_t)(r->from - r->file->stream->bytes));
     const uint64_t size = dis__input_size(r->file->stream);
-    c->n_bytes += size - r->guess; /* what is to come is known better now */
+    c->n_bytes += size - r->guess; /* the rest of the input can be estimated better after this round */
     r->guess = size;
     return DIS_OK;
 }

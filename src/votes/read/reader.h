@@ -1,7 +1,7 @@
-/* reader.h: the inside of dis_votes_read(): what to read, from which container, and the parts that readers share.
+/* reader.h: internals of dis_votes_read(): what to read, from which container, and the parts shared by readers.
  *
- * The mapper is dis_votes_options itself, complete: a container (format), which column or key plays which role, and
- * drop rules. A preset (presets.c) is a row of such settings; a container is a row of formats[] in read_votes.c. */
+ * A mapping is a complete dis_votes_options: a container (format), the column or key of each role, and drop rules. A
+ * preset (presets.c) is a row of such settings; a container is a row of formats[] in read_votes.c. */
 #ifndef DIS_VOTES_READ_READER_H
 #define DIS_VOTES_READ_READER_H
 #include "dissent/columns.h"
@@ -10,20 +10,20 @@
 #include "io/json/json_read.h"
 #include "votes/collect/collector.h"
 
-/* Sizes that tests make small; results do not depend on them. */
+/* Sizes that tests reduce; results do not depend on them. */
 typedef struct {
-    size_t chunk;  /* bytes of text that one job parses */
-    size_t round;  /* chunks that are parsed before they are collected */
-    size_t bucket; /* text (of columns: rows) per bucket, if votes are partitioned; 0: what is good for the cache */
-    bool in_file;  /* partitioned votes are in a file, however few they are */
-    const dis__numbering *tasks; /* how they are numbered at first; NULL: sorted */
+    size_t chunk;  /* bytes of text parsed by one job */
+    size_t round;  /* chunks that are parsed before they are merged */
+    size_t bucket; /* text (of columns: rows) per bucket, if votes are partitioned; 0: default for the cache size */
+    bool in_file;  /* partitioned votes are in a file, even if there are few */
+    const dis__numbering *tasks; /* the initial numbering; NULL: sorted */
 } dis__tuning;
 
 typedef struct dis__reader dis__reader;
 struct dis__reader {
     dis_context *ctx;
     dis_votes_options o;      /* roles filled in */
-    dis_votes_options caller; /* as the caller gave them */
+    dis_votes_options caller; /* as passed by the caller */
     dis__tuning tuning;
     dis__label_rules rules;
     dis__input *input; /* (n_inputs) */
@@ -32,16 +32,16 @@ struct dis__reader {
     dis__arena *texts; /* (tuning.round) */
     dis__batch *batch; /* (tuning.round) */
     dis_votes *votes;
-    /* what a preset gives beside the caller's own (apply_preset.c) */
-    char **named; /* (n_named) texts with the caller's name in them */
+    /* a preset's additions to the caller's options (apply_preset.c) */
+    char **named; /* (n_named) texts with the caller's name inserted */
     size_t n_named, named_capacity;
-    bool delimiter_found; /* o.delimiter is what the header has, not what the caller said */
+    bool delimiter_found; /* o.delimiter was detected from the header, not set by the caller */
     char *wide_label, *wide_worker;
     dis_drop_rule *filters;
     const char **na;
-    /* DIS_EDATA that names the position of a vote that was there before. */
+    /* DIS_EDATA that names the position of a repeated vote. */
     dis_status (*fail_duplicate)(dis__reader *reader, const dis__duplicate *twice);
-    /* Which votes of a worker on an item count, before duplicates are looked at; NULL: by the rule alone. */
+    /* Resolves votes of a worker on an item before the check for duplicates; NULL: only by the rule. */
     dis_status (*choose)(dis__reader *reader, void *user);
     void *choose_user;
 };
@@ -52,26 +52,26 @@ typedef struct dis__vote_file dis__vote_file;
 /* A cursor over the rows of a file, for one thread. */
 typedef struct {
     const dis__vote_file *file;
-    const char *next;                         /* where the next row begins */
+    const char *next;                         /* start of the next row */
     dis__vote_field cell[DIS_ID_COLUMNS + 1]; /* task, worker, label of the current row */
     bool dropped;                             /* by a drop rule */
-    dis__row_problem problem;                 /* of a bad row; `next` is then where to go on */
+    dis__row_problem problem;                 /* of a bad row; reading continues at `next` */
     dis__csv csv;
     dis__json json;
-    dis__batch *batch;                /* where rows go */
+    dis__batch *batch;                /* destination of rows */
     struct dis__csv_scratch *scratch; /* of the fast path of CSV */
 } dis__row_cursor;
 
 typedef struct {
     const char *name;
-    /* Reads what comes before the rows (the header) and finds the columns. */
+    /* Reads the header and finds the columns. */
     dis_status (*open)(dis__vote_file *file);
     /* The row at cursor->next. DIS_EDATA: see problem. */
     dis_status (*row)(dis__row_cursor *cursor);
-    /* As many rows as go fast, from cursor->next up to those that begin at `limit`, into cursor->batch; NULL: there is
-     * no fast way. */
+    /* Reads as many rows as the fast path supports, from cursor->next up to those that begin at `limit`, into
+     * cursor->batch; NULL: no fast path. */
     dis_status (*fast)(dis__row_cursor *cursor, const char *limit);
-    bool quotes; /* a row may hold newlines, within quotes */
+    bool quotes; /* a row may contain newlines, within quotes */
 } dis__row_format;
 
 struct dis__vote_file {
@@ -81,17 +81,17 @@ struct dis__vote_file {
     dis__csv csv;                      /* header, and counting of lines */
     size_t column[DIS_ID_COLUMNS + 1]; /* of task, worker, label */
     size_t *drop_column;               /* (o.n_drop) */
-    const char *rows;                  /* where they begin */
-    const char *end;                   /* of what is there */
-    dis__input *stream;                /* more comes by and by; NULL: all is there */
+    const char *rows;                  /* start of the rows */
+    const char *end;                   /* end of the available text */
+    dis__input *stream;                /* a stream: more text may follow; NULL: complete */
     size_t min;                        /* bytes of a row that is a vote */
 };
 
 extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;
 
-/* read_chunks.c: all rows of the file into the reader's collector. */
+/* read_chunks.c: reads all rows of the file into the reader's collector. */
 dis_status dis__read_rows(dis__vote_file *file);
-/* The first row that begins at byte `at` of the input or later, given whether that is within quotes. */
+/* The first row that begins at byte `at` of the input or later, given whether `at` is within quotes. */
 const char *dis__find_row_start(const dis__vote_file *file, uint64_t at, bool quotes, bool in_quotes);
 /* DIS_EDATA with the position of a problem. */
 dis_status dis__vote_file_fail(dis__vote_file *file, const dis__row_problem *problem);
@@ -103,61 +103,60 @@ dis_status dis__vote_file_open(dis__vote_file *file, dis__reader *reader, const 
                                const dis__row_format *format);
 void dis__vote_file_close(dis__vote_file *file);
 
-/* csv_votes.c: the column that plays a role, by the user's name for it or the usual ones; DIS_EDATA lists those that
- * are there. */
+/* csv_votes.c: the column of a role, by the user's name for it or the usual ones; DIS_EDATA lists the existing ones. */
 dis_status dis__csv_find_column_of_role(dis__csv *csv, const char *role, const char *given, const char *const *usual,
                                         size_t *column);
 
-/* read_mace_table.c, read_counts.c: other shapes, each from all inputs into reader->votes. */
+/* read_mace_table.c, read_counts.c: other shapes; each reads all inputs into reader->votes. */
 dis_status dis__read_mace(dis__reader *reader);
 dis_status dis__read_counts(dis__reader *reader);
 
-/* read_votes.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says
- * nothing. */
+/* read_votes.c: the container named by `given` (DIS_EUSAGE: unknown), or by the extension of a path; csv for other
+ * extensions. */
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
-/* The character that separates columns of csv and tsv. */
+/* The column separator of csv and tsv. */
 char dis__votes_separator(const dis_votes_options *o, const char *format);
-/* What the first line says of a file: DIS_EDATA for JSON that is read as a table and the like. Finds the delimiter,
- * unless the caller has named one, with a note. */
+/* Checks the first line of a file: DIS_EDATA for JSON that is read as a table and similar cases. Detects the delimiter,
+ * unless the caller has set it, with a note. */
 dis_status dis__reader_check_format(dis__reader *reader, dis__input *input, const char *format);
-/* apply_preset.c: the preset that the options name, put where they leave the default. */
+/* apply_preset.c: applies the preset named by the options to those with default values. */
 dis_status dis__preset_apply(dis__reader *reader);
-/* Paths of a wide table with a header, once the inputs are open. */
+/* Sets paths of a wide table with a header, once the inputs are open. */
 dis_status dis__wide_table_apply(dis__reader *reader);
-/* Rules for labels and an empty collector. n_to_come: bytes, or whatever else the source counts in. */
+/* Initializes rules for labels and an empty collector. n_to_come: bytes, or other units of the source. */
 dis_status dis__reader_init(dis__reader *reader, uint64_t n_expected);
 /* A part of a file: rows that begin in [first, last). */
 typedef struct {
     uint64_t first, last;      /* bytes */
-    bool quotes;               /* there are some */
-    uint64_t quotes_before[2]; /* of them before first, and before last */
+    bool quotes;               /* the part contains quotes */
+    uint64_t quotes_before[2]; /* number of quotes before first, and before last */
 } dis__file_part;
-/* All text of all inputs is there. */
+/* All text of all inputs is available. */
 dis_status dis__reader_load_inputs(dis__reader *reader);
-/* The rows of a file, or of a part of it (NULL: all), into the collector. */
+/* Reads the rows of a file, or of a part of it (NULL: all), into the collector. */
 dis_status dis__read_file(dis__reader *reader, dis__input *input, const dis__file_part *part);
-/* read_on_ranks.c: narrows a file to a part; the table of this rank from all inputs, into reader->votes. */
+/* read_on_ranks.c: narrows a file to a part; reads the table of this rank from all inputs, into reader->votes. */
 void dis__file_part_apply(const dis__file_part *part, dis__vote_file *file);
 dis_status dis__read_on_ranks(dis__reader *reader);
-/* The rules about votes that are grouped; the end of dis__reader_finish() where there are no ranks. */
+/* Applies the rules for grouped votes; the end of dis__reader_finish() without ranks. */
 dis_status dis__reader_apply_rules(dis__reader *reader);
-/* reader_classes.c: names of classes, and the class of each label that the collector has seen. */
+/* reader_classes.c: names of classes, and the class of each collected label. */
 dis_status dis__reader_classes(dis__reader *reader, uint16_t *class_of);
-/* The failure when nothing is left. */
+/* The error for a table without votes. */
 dis_status dis__reader_no_votes(const dis__reader *reader);
-/* The table from what the collector holds. */
+/* Creates the table from the collected votes. */
 dis_status dis__reader_finish(dis__reader *reader);
-/* What there is to know of its classes, the last thing to do. DIS_EUSAGE: the scale wants another order. */
+/* Final checks of its classes. DIS_EUSAGE: the scale requires another order. */
 dis_status dis__reader_check_classes(dis__reader *reader);
-/* Gives back all but the table. */
+/* Frees everything except the table. */
 void dis__reader_free(dis__reader *reader);
 /* How many chunks a round has. */
 size_t dis__round_size(const dis_context *ctx);
 
-/* column_votes.c: dis_votes_create_from_columns() with sizes of one's own; a chunk counts rows. */
+/* column_votes.c: dis_votes_create_from_columns() with given sizes; a chunk counts rows. */
 dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,
                                    const dis__tuning *tuning, dis_votes **out);
-/* dis_votes_read() with sizes of one's own. */
+/* dis_votes_read() with given sizes. */
 dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                            const dis__tuning *tuning, dis_votes **out);
 

@@ -1,11 +1,10 @@
-/* The classes of a table from the labels that its collector has seen: declared ones, else those found in their order
- * (class_names.c). Under fold_case and trim (class_names.h) several labels are one class. Cost: a few lookups per
- * different label. */
+/* The classes of a table from the collected labels: declared ones, otherwise those found, in order (class_names.c).
+ * Under fold_case and trim (class_names.h) several labels are one class. Cost: a few lookups per distinct label. */
 #include "votes/read/reader.h"
 #include "votes/table/class_names.h"
 #include "core/memory/memory.h"
 
-/* Names of the classes (n) from the keys of their texts, in the order that position (n) gives. */
+/* Names of the classes (n) from the keys of their texts, in the order given by position (n). */
 static dis_status name_classes(const dis__key *keys, const uint16_t *place, size_t n, dis_names **out)
 {
     char **texts;
@@ -19,7 +18,7 @@ static dis_status name_classes(const dis__key *keys, const uint16_t *place, size
     return status;
 }
 
-/* Labels under fold_case and trim: `key` (n) gets the different ones, class_of (n labels) the index of each. */
+/* Labels under fold_case and trim: `key` (n) receives the distinct ones, class_of (n labels) the index of each. */
 static dis_status merge_labels(const dis__reader *r, dis__arena *texts, dis__key *key, size_t *n, uint16_t *class_of)
 {
     const dis__collector *c = &r->collector;

@@ -1,8 +1,8 @@
-/* Lines from a file descriptor into one buffer, which holds the lines that are not done yet; each is handed to the row
- * formats of votes (reader.h) as a text of its own, so columns, keys and messages are theirs. Reading waits for input
- * in steps of 200 ms at most, between which it looks whether it is to stop.
+/* Reads lines from a file descriptor into a buffer of pending lines; each is passed to the row formats of votes
+ * (reader.h) as a separate text, so columns, keys and messages are the same as for files. Reading waits for input in
+ * steps of 200 ms at most, and checks for cancellation in between.
  *
- * Cost: a copy of what is left in the buffer per read; nothing grows but by a long line. */
+ * Cost: a copy of the rest of the buffer per read; memory only grows for a long line. */
 #include "votes/read/vote_lines.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -64,7 +64,7 @@ bool dis__vote_lines_ready(dis__vote_lines *l)
     return false;
 }
 
-/* Room for a piece behind what is left. */
+/* Reserves a piece after the rest of the buffer. */
 static dis_status make_room(dis__vote_lines *l)
 {
     if (l->at) {
@@ -96,7 +96,7 @@ dis_status dis__vote_lines_wait(dis_context *ctx, dis__vote_lines *l)
     return DIS_OK;
 }
 
-/* The input, the file and the cursor are made to look at one line. */
+/* Sets the input, the file and the cursor to one line. */
 static void look_at(dis__vote_lines *l, const char *line, size_t n)
 {
     l->input = dis__input_from_bytes(l->path, line, n);
@@ -132,7 +132,7 @@ static dis_status start(dis__vote_lines *l, const char *line, size_t n)
     return DIS_OK;
 }
 
-/* The next line with its end; n = 0: there is none. */
+/* The next line including its end; n = 0: none. */
 static const char *next_line(dis__vote_lines *l, size_t *n)
 {
     const char *line = l->buffer + l->at;
@@ -155,7 +155,7 @@ dis_status dis__vote_lines_next(dis__vote_lines *l, bool *more)
     if (first) DIS_TRY(start(l, line, n));
     l->cell = NULL;
     if (first && l->file.csv.n_columns > 0) return DIS_OK;         /* a header */
-    const size_t mark = first ? (size_t)(l->file.rows - line) : 0; /* of the byte order */
+    const size_t mark = first ? (size_t)(l->file.rows - line) : 0; /* byte order mark */
     look_at(l, line + mark, n - mark);
     const dis_status status = l->file.format->row(&l->cursor);
     l->cell = l->cursor.cell;

@@ -1,6 +1,6 @@
-/* What the name of a column suggests, by word stems in several languages. Stems are compared with the name in lower
- * case; the longest stem that occurs decides. A stem after "=" must be a word of its own. Used in suggestions only:
- * names that are accepted without a question are in role_names.c. */
+/* Roles suggested by column names, from word stems in several languages. Stems are compared with the lowercase name;
+ * the longest matching stem decides. A stem after "=" must be a separate word. Used in suggestions only: names that are
+ * accepted without an option are in role_names.c. */
 #include "votes/table/class_names.h"
 #include "votes/roles/role_guess.h"
 #include <string.h>

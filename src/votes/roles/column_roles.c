@@ -1,5 +1,5 @@
-/* Columns by their usual names, or suggestions: see column_roles.h. Cost: a look at the names; a survey of the first rows
- * only when there is nothing but an error to report. */
+/* Columns by their usual names, or suggestions: see column_roles.h. Cost: the names; a survey of the first rows only if
+ * there is an error to report. */
 #include "votes/roles/column_roles.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
@@ -68,7 +68,7 @@ static dis_status fail_ambiguous(const dis__record_reader *s, const dis__roles *
     return dis__fail_append(status, advice.text);
 }
 
-/* The copy of a name that lives as long as the reader. */
+/* A copy of the name with the lifetime of the reader. */
 static dis_status keep_name(dis__reader *r, const dis_column_name *name, const char **out)
 {
     char *copy;
@@ -103,7 +103,7 @@ static dis_status use(dis__reader *r, const dis__roles *roles)
     return dis__votes_add_note(r->votes, DIS_NOTE_COLUMNS, "using columns %s", list);
 }
 
-/* Most cells of the first row, of columns whose values repeat, are found again below them: it is no header. */
+/* Whether most cells of the first row, in columns with repeated values, occur again below: it is not a header. */
 static bool header_is_data(const dis__survey *s)
 {
     size_t n = 0, n_repeating = 0;
@@ -140,7 +140,7 @@ static dis_status fail_bare(const dis__record_reader *s, const dis__suggestion *
     return dis__fail_append(status, advice->text);
 }
 
-/* The column of the respondents of a survey, in which no value comes twice. */
+/* The column of the respondents of a survey, which has no repeated value. */
 static size_t find_respondents(const dis__survey *s, size_t worker)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
@@ -192,7 +192,8 @@ dis_status dis__roles_apply(dis__reader *r, dis__record_reader *s, const dis__ro
     for (int role = 0; role < 3; role++) {
         if (!roles->given[role] && roles->n_found[role] > 1) return fail_ambiguous(s, roles, role);
         complete = complete && (roles->given[role] || roles->n_found[role]);
-        found = found && (!roles->given[role] || roles->n_found[role]); /* the caller's own are columns, not paths */
+        found = found && (!roles->given[role] || roles->n_found[role]); /* names given by the caller are columns, not
+                                                                         * paths */
     }
     if (complete) return use(r, roles);
     DIS_TRY(dis__check_single_column(s));

@@ -1,5 +1,5 @@
-/* A survey of the first rows: every cell is interned per column, so that columns can be compared by numbers. Cost: the
- * first DIS_SURVEY_ROWS rows, once, and only after a table was not understood. */
+/* A survey of the first rows: every cell is interned per column, so that columns can be compared by indices. Cost: the
+ * first DIS_SURVEY_ROWS rows, once, and only after an error. */
 #include "votes/roles/column_survey.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -104,7 +104,7 @@ static dis_status name_columns(dis__survey *s, const dis__record_reader *source)
 static dis_status add_row(dis__survey *s, const dis__record_reader *source)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
-        if (source->table && c >= source->csv.n_fields) { /* without a header, rows may differ in length */
+        if (source->table && c >= source->csv.n_fields) { /* without a header, rows may have different lengths */
             s->column[c].n_empty++;
             continue;
         }

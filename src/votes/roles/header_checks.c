@@ -1,10 +1,10 @@
-/* Tables that do not begin with a header, and wide tables with columns that are no answers: see column_roles.h. */
+/* Tables without a header in the first line, and wide tables with columns that are not answers: see column_roles.h. */
 #include "votes/roles/column_roles.h"
 #include <stdio.h>
 
 static const char *const role_field[] = {"task", "worker", "label"};
 
-/* How many roles the cells of a row name. */
+/* Number of roles named by the cells of a row. */
 static size_t count_roles(const dis__csv *csv, size_t found[3][2], size_t n_found[3])
 {
     enum { MAX_CELLS = 256 };
@@ -89,14 +89,14 @@ dis_status dis__check_header_twice(const dis__input *in, char separator)
 
 static const struct {
     char separator;
-    const char *word, *name; /* the value of the option, and for messages */
+    const char *word, *name; /* the option's value, and its name in messages */
 } separators[] = {{',', ",", "commas"},
                   {';', ";", "semicolons"},
                   {'\t', "tab", "tabs"},
                   {'|', "|", "the character |"},
                   {' ', "space", "spaces"}};
 
-/* Whether this separator gives columns; spaces also separate words, so that all roles must be named. */
+/* Whether this separator yields columns; spaces also separate words, so that all roles must be named. */
 static bool separates(const dis__input *in, char separator)
 {
     dis__csv csv;
@@ -213,7 +213,7 @@ static dis_status check_columns(const dis__reader *r, dis__record_reader *s)
 dis_status dis__check_wide_columns(dis__reader *r)
 {
     dis__record_reader s;
-    if (r->o.n_classes || r->o.no_header) return DIS_OK; /* what is no class is refused anyway */
+    if (r->o.n_classes || r->o.no_header) return DIS_OK; /* a value that cannot be a class is an error in any case */
     DIS_TRY(dis__record_reader_open(&s, r, &r->input[0]));
     const dis_status status = s.table ? check_columns(r, &s) : DIS_OK;
     dis__record_reader_close(&s);

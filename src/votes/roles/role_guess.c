@@ -1,9 +1,9 @@
 /* Guesses from a survey.
  *
  * Long tables: the tasks and the workers are two columns whose values repeat while their pairs do not, and of such
- * pairs the one that needs the fewest values to tell the rows apart (n_tasks x n_workers is smallest), weighted by what
- * the names of the columns say. A label has few values, and neither the task nor the worker determines it.
- * Wide tables: several columns whose values are mostly those of the others, and few. */
+ * pairs the one with the fewest values that identifies the rows (smallest n_tasks x n_workers), weighted by the names
+ * of the columns. A label has few values, and neither the task nor the worker determines it. Wide tables: several
+ * columns with few values, most of which they share. */
 #include "votes/roles/role_guess.h"
 #include <math.h>
 #include <string.h>
@@ -24,14 +24,14 @@ static bool can_be_id(const dis__survey *s, size_t c)
            2 * x->n_measured <= x->n_cells;
 }
 
-/* Texts that two columns share: they are of one kind. Numbers may be ids here and labels there. */
+/* Texts shared by two columns: they have the same kind of values. Numbers may be ids in one and labels in the other. */
 static bool is_same_kind(const dis__survey *s, size_t a, size_t b)
 {
     const dis__survey_column *x = &s->column[a];
     return x->n_numbers < x->n_cells && dis__survey_shared(s, a, b) > 0;
 }
 
-/* How far values are from coming equally often: the standard deviation of their counts by the mean. */
+/* Unevenness of value frequencies: the standard deviation of their counts divided by the mean. */
 static double unevenness(const dis__survey_column *c, size_t n_rows)
 {
     uint32_t n[DIS_SURVEY_ROWS] = {0};
@@ -43,11 +43,15 @@ static double unevenness(const dis__survey_column *c, size_t n_rows)
     return sqrt(sum / (double)c->n_values) / mean;
 }
 
-/* Above 0: column a looks more like tasks and b like workers than the other way round. Workers have addresses, tasks
- * have paths or texts; most crowds give every task the same number of votes, and have more tasks than workers. */
+/* Positive: column a looks more like tasks and b like workers than vice versa. Workers have e-mail addresses, tasks
+ * have paths or texts; most crowds have the same number of votes for every task, and more tasks than workers. */
 static int prefer_order(const dis__survey *s, size_t a, size_t b)
 {
-    enum { REDUNDANCY = 10, MANY = 8 }; /* votes per task that are usually planned; tasks that make counts telling */
+    enum {
+        REDUNDANCY = 10,
+        MANY = 8
+    }; /* typical number of votes per task; number of tasks from which counts are
+                                         * informative */
     const double EVEN = .1, UNEVEN = .3;
     const dis__survey_column *x = &s->column[a], *y = &s->column[b];
     const int mails = (2 * y->n_mails > y->n_cells) - (2 * x->n_mails > x->n_cells);
@@ -60,7 +64,7 @@ static int prefer_order(const dis__survey *s, size_t a, size_t b)
     return 8 * mails + 8 * files + 4 * even + 2 * more + (a < b ? 1 : -1);
 }
 
-/* A factor of the cost: what the name of column c says of it in this role. */
+/* A factor of the cost: evidence from the name of column c for this role. */
 static double name_cost(const dis__survey *s, size_t c, dis__name_hint role)
 {
     const double WRONG = 1e6, OTHER = 1e3, RIGHT = 1e-3;
@@ -69,7 +73,7 @@ static double name_cost(const dis__survey *s, size_t c, dis__name_hint role)
     return named == role ? RIGHT : named == DIS_NAMED_NOTHING ? 1 : named == DIS_NAMED_OTHER ? OTHER : WRONG;
 }
 
-/* The smaller, the better a pair of columns tells the rows apart as tasks and workers; 0: it does not. */
+/* The smaller, the better a pair of columns identifies the rows as tasks and workers; 0: it does not. */
 static dis_status cost_of(const dis__survey *s, size_t a, size_t b, double *cost)
 {
     size_t n;
@@ -126,7 +130,7 @@ static bool can_be_label(const dis__survey *s, const dis__long_guess *g, size_t 
     return x->n_values <= MAX_CLASSES && 2 * x->n_values <= x->n_cells;
 }
 
-/* Columns that are called labels first, times and comments last. */
+/* Columns with names of labels first, times and comments last. */
 static void add_label(const dis__survey *s, dis__long_guess *g, size_t c)
 {
     const double cost = name_cost(s, c, DIS_NAMED_LABEL);
@@ -148,7 +152,7 @@ static void find_labels(const dis__survey *s, size_t known, dis__long_guess *g)
         if (can_be_label(s, g, c) && !dis__survey_determines(s, g->task, c) && !dis__survey_determines(s, g->worker, c))
             add_label(s, g, c);
     if (g->n_labels) return;
-    for (size_t c = 0; c < s->n_columns; c++) /* everyone agrees */
+    for (size_t c = 0; c < s->n_columns; c++) /* unanimous */
         if (can_be_label(s, g, c) && !dis__survey_determines(s, g->worker, c)) add_label(s, g, c);
 }
 
@@ -167,7 +171,7 @@ dis_status dis__guess_long(const dis__survey *s, const size_t known[3], dis__lon
 
 /* ---- wide ---- */
 
-/* Values that come more than once count; in a table of a few rows, all do. n: (values of x) how often each comes. */
+/* Values that occur more than once count; in a table of a few rows, all do. n: (values of x) frequencies. */
 static size_t count_common(const dis__survey *s, const dis__survey_column *x, bool *counts)
 {
     enum { FEW_ROWS = 8 };
@@ -192,7 +196,7 @@ static size_t count_shared(const dis__survey_column *x, const bool *counts, cons
     return n;
 }
 
-/* Another column has most of the values of this one, or this one most of its. Single numbers say nothing. */
+/* Another column has most of the values of this one, or vice versa. Single numbers are no evidence. */
 static bool has_peer(const dis__survey *s, size_t task, size_t c)
 {
     bool counts[DIS_SURVEY_ROWS], other[DIS_SURVEY_ROWS];
@@ -217,7 +221,7 @@ static size_t find_ids(const dis__survey *s)
     return DIS_NO_COLUMN;
 }
 
-/* Columns with few rows for their classes: most of their cells hold values of a worker that was found. */
+/* Columns with few rows for their classes: most of their cells have values of a detected worker. */
 static void add_workers(const dis__survey *s, dis__wide_guess *g)
 {
     const dis__wide_guess found = *g;

@@ -10,7 +10,7 @@
 
 enum { RANKS = 4, LONGEST = 32 };
 
-/* Rank by rank, separated by spaces. The first rank is compared byte by byte. */
+/* Rank by rank, separated by spaces. Names of the first rank are compared byte by byte. */
 static const char *const names_of[DIS_COLUMN_ROLES][RANKS] = {
     [DIS_ROLE_TASK] = {"task", "",
                        "task_id item item_id example example_id document document_id doc doc_id sample sample_id "
@@ -35,7 +35,7 @@ static const char *const names_of[DIS_COLUMN_ROLES][RANKS] = {
                        "answer category rating choice response class sentiment tag value"},
 };
 
-/* Letters and digits in lower case; bytes of other scripts stay. Returns how many bytes, at most LONGEST. */
+/* Letters and digits in lower case; bytes of other scripts are kept. Returns the number of bytes, at most LONGEST. */
 static size_t compact(const char *text, size_t n, char out[LONGEST])
 {
     size_t used = 0;
@@ -69,7 +69,7 @@ bool dis__role_synonym(dis_role role, size_t i, dis_synonym *out)
     return false;
 }
 
-/* The rank of a column's name in a role, RANKS: it is none of them. */
+/* The rank of a column's name in a role, RANKS: not one of its names. */
 static int rank_of(dis_role role, const char *name, size_t n, const char *small, size_t n_small)
 {
     dis_synonym s;
@@ -83,7 +83,7 @@ static int rank_of(dis_role role, const char *name, size_t n, const char *small,
     return RANKS;
 }
 
-/* Whether `with` is `without` and "id" at its end. */
+/* Whether `with` is `without` followed by "id". */
 static bool is_id_of(const dis_column_name *with, const dis_column_name *without)
 {
     char a[LONGEST], b[LONGEST];

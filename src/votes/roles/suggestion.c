@@ -4,14 +4,14 @@
 
 enum { LONGEST_NAME = 120 };
 
-/* Drops the current line, and what would be added to it. */
+/* Drops the current line, and ignores further additions to it. */
 static void cut_line(dis__suggestion *a)
 {
     a->full = true;
     a->text[a->n = a->line] = 0;
 }
 
-/* Control characters, which a terminal would obey. */
+/* Control characters, which a terminal would interpret. */
 static bool has_controls(const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -106,7 +106,7 @@ void dis__suggest_long_table(dis__suggestion *a, const dis__survey *s, const dis
     }
 }
 
-/* The columns of workers as one pattern, "a,b,c"; "*" for characters that patterns need. False: no room. */
+/* The columns of workers as one pattern, "a,b,c"; "*" for characters with a meaning in patterns. False: no room. */
 static bool list_workers(const dis__survey *s, const dis__wide_guess *g, char *out, size_t room)
 {
     size_t used = 0;
@@ -121,7 +121,7 @@ static bool list_workers(const dis__survey *s, const dis__wide_guess *g, char *o
     return true;
 }
 
-/* Words for missing values in any column of answers, each once. */
+/* Words for missing values in the columns of answers, each once. */
 static void add_missing_of_all(dis__suggestion *a, const dis__survey *s, const dis__wide_guess *g)
 {
     const char *words[8];
@@ -151,7 +151,7 @@ void dis__suggest_wide_table(dis__suggestion *a, const dis__survey *s, const dis
     add_missing_of_all(a, s, g);
 }
 
-/* A row that repeats the header in other words: its answers are found nowhere else. */
+/* A row that repeats the header in other words: its answers occur nowhere else. */
 static bool is_header_row(const dis__survey *s, const dis__wide_guess *g, size_t row)
 {
     for (size_t c = 0; c < s->n_columns; c++) {

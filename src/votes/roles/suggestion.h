@@ -9,20 +9,21 @@
 #include "votes/roles/role_guess.h"
 
 typedef struct {
-    char text[1200]; /* lines, each with a newline before it; "" without advice */
-    size_t n, line;  /* where the last line begins */
-    bool full;       /* the last line had no room and is left out */
+    char text[1200]; /* lines, each preceded by a newline; "" without advice */
+    size_t n, line;  /* start of the last line */
+    bool full;       /* the last line did not fit and is omitted */
 } dis__suggestion;
 
 void dis__suggestion_begin_line(dis__suggestion *advice);
 void dis__suggestion_add_value(dis__suggestion *advice, const char *field, const char *value, size_t n);
 void dis__suggestion_add_flag(dis__suggestion *advice, const char *field);
 
-/* A line per label column of the guess. numbered: columns are named by their numbers, since there is no header. known:
- * see dis__guess_long(); these columns are not named. */
+/* Adds a line per label column of the guess. numbered: columns are named by their indices, since there is no header.
+ * known: see dis__guess_long(); these columns are not named. */
 void dis__suggest_long_table(dis__suggestion *advice, const dis__survey *survey, const dis__long_guess *guess,
                              bool numbered, const size_t known[3]);
-/* One row per worker, a column per item, as surveys are exported. Rows that repeat the header are dropped. */
+/* Adds a suggestion for one row per worker and a column per item, as surveys are exported. Rows that repeat the header
+ * are dropped. */
 void dis__suggest_survey_table(dis__suggestion *advice, const dis__survey *survey, const dis__wide_guess *guess,
                                size_t worker);
 void dis__suggest_wide_table(dis__suggestion *advice, const dis__survey *survey, const dis__wide_guess *guess);

@@ -1,5 +1,5 @@
-/* Checks of a table as a whole, after reading. All are linear in votes or classes, and those over votes run only for
- * tables of an unusual shape. */
+/* Checks of a complete table, after reading. All are linear in votes or classes; those over votes run only for tables
+ * of an unusual shape. */
 #include "votes/roles/table_checks.h"
 #include "tool/rank_calls.h"
 #include "core/memory/memory.h"
@@ -23,7 +23,7 @@ static bool all_numbers(const dis_names *classes)
     return true;
 }
 
-/* Another column that could be the label, by the data. */
+/* Another column that could be the label, judged by the data. */
 static dis_status advise_label(dis__reader *r, dis__record_reader *s, dis__suggestion *advice)
 {
     const dis_votes_options *o = &r->o;
@@ -115,7 +115,7 @@ static dis_status fold_all(const dis_names *classes, dis__secret *secret, dis__a
     return DIS_OK;
 }
 
-/* Names the pairs of classes that differ in case or surrounding spaces alone. */
+/* Names the pairs of classes that differ only in case or surrounding spaces. */
 static dis_status note_similar(dis__reader *r)
 {
     enum { MAX_CLASSES = 5000 };
@@ -169,8 +169,8 @@ static double agreement(const uint32_t *counts, size_t n_rows, size_t n_classes)
     return pairs > 0 ? same / pairs : 0;
 }
 
-/* Votes on one item agree more than votes by one person. Where it is the other way round, and there are many more
- * workers than tasks, the columns are likely swapped. */
+/* Votes on one item should agree more than votes of one person. If it is the other way round, and there are many more
+ * workers than tasks, the columns are probably swapped. */
 static dis_status note_swapped(dis__reader *r)
 {
     enum { MANY = 20, TIMES = 4, MAX_CELLS = 1 << 24 };

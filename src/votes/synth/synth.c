@@ -1,18 +1,21 @@
-/* Crowds whose truth is known. Every number is a function of (seed, what, index): vote v of item i can be made without
- * any other vote, so rows stream in any order (shuffled ones by a permutation of row numbers) and threads share the rows.
+/* Synthetic crowds with known true classes. Every random number is a function of (seed, purpose, index): vote v of item
+ * i can be generated without any other vote, so rows stream in any order (shuffled ones by a permutation of row
+ * numbers) and threads share the rows.
  *
- * Models, with a[w] the chance that worker w is right, drawn around `accuracy` with standard deviation `spread`:
- *   one-coin     right with a[w], else any other class (Dawid & Skene 1979 with one parameter per worker)
- *   dawid-skene  a[w] differs by class, and a wrong vote goes to the worker's favourite mistake for that class half the
- *                time: a full confusion matrix per worker, never stored
- *   spammer      a share of workers votes without looking, half of them always the same class, half of them at random
+ * Models, with a[w] the accuracy of worker w, drawn around `accuracy` with standard deviation `spread`:
+ *   one-coin     correct with probability a[w], otherwise any other class (Dawid & Skene 1979 with one parameter per
+ *                worker)
+ *   dawid-skene  a[w] differs by class, and half of the wrong votes are the worker's most frequent error for that
+ *                class: a full confusion matrix per worker, never stored
+ *   spammer      a share of workers ignores the items, half of them always the same class, half of them at random
  *                (as in MACE, Hovy et al. 2013); the others are one-coin
- *   difficulty   GLAD (Whitehill et al. 2009): the odds of being right are odds[w] to the power of the item's ease, which
+ *   difficulty   GLAD (Whitehill et al. 2009): the odds of a correct vote are odds[w] to the power of the item's ease,
+ *                which
  *                is 1/4, 1/2, 1, 2 or 4, so that square roots suffice
- *   ambiguous    items look like a second class to a share of readers (0 to .45); a worker votes for the class that the
- *                item looks like with a[w], else any other class; a share of workers votes without looking as above
- * The arithmetic is +, -, *, / and square root alone, which IEEE 754 rounds the same everywhere: the same options give the
- * same bytes on every machine, whatever its mathematical library.
+ *   ambiguous    items look like a second class to a share of readers (0 to .45); a worker votes for the apparent class
+ *                with probability a[w], otherwise any other class; a share of workers ignores the items as above
+ * Only +, -, *, / and square root are used, which IEEE 754 rounds identically everywhere: the same options give the
+ * same bytes on every machine, with any mathematical library.
  *
  * Cost: two or three Philox blocks, one small permutation and some 15 formatted bytes per vote; memory for the rows of
  * one round. */
@@ -27,7 +30,7 @@
 
 enum { ROUND_JOBS = 16, JOB_ROWS = 8192, MAX_ROW = 80, MAX_TEXT = DIS__SYNTH_MAX_TEXT + 32 };
 
-/* Mean 0, standard deviation 1, within 3.5: the sum of four uniform numbers, which needs no logarithm. */
+/* Mean 0, standard deviation 1, within 3.5: the sum of four uniform variables, which needs no logarithm. */
 static double bell(dis_random_block b)
 {
     return (dis__synth_unit(b.word[0]) + dis__synth_unit(b.word[1]) + dis__synth_unit(b.word[2]) +
@@ -41,7 +44,7 @@ static double within(double x, double low, double high)
 }
 
 /* A permutation of 0 .. n - 1 with no table: a Feistel network over the smallest even number of bits that holds n,
- * walked until it lands below n (fewer than 4 steps on average). Four rounds of a multiplicative hash. */
+ * iterated until the result is below n (fewer than 4 steps on average). Four rounds of a multiplicative hash. */
 static int even_bits(uint64_t n)
 {
     int bits = 2;
@@ -73,7 +76,7 @@ static double worker_accuracy(const dis__synth *s, uint64_t w)
     return within(s->o.accuracy + s->o.spread * bell(b), .5 / (double)s->o.n_classes, .999);
 }
 
-/* Any class but `truth`. */
+/* Any class except `truth`. */
 static uint64_t another(const dis__synth *s, uint64_t truth, uint32_t word)
 {
     if (s->o.n_classes == 1) return truth;
@@ -88,7 +91,7 @@ static uint64_t vote_one_coin(const dis__synth *s, uint64_t w, const dis__synth_
 
 static uint64_t vote_dawid_skene(const dis__synth *s, uint64_t w, const dis__synth_item *it, dis_random_block b)
 {
-    /* What the worker does with this class; the high half of the stream is free for such keys. */
+    /* Probabilities of the worker for this class; the high half of the stream is free for such keys. */
     const dis_random_block own = dis__philox(w, DIS_STREAM_SYNTH_WORKER | (it->truth + 1) << 32, s->o.seed);
     const double tilt = (dis__synth_unit(own.word[0]) - .5) * 2 * s->o.spread;
     const double right = within(worker_accuracy(s, w) + tilt, .5 / (double)s->o.n_classes, .999);
@@ -96,7 +99,7 @@ static uint64_t vote_dawid_skene(const dis__synth *s, uint64_t w, const dis__syn
     return another(s, it->truth, b.word[2] >> 31 ? own.word[1] : b.word[1]);
 }
 
-/* Whether worker w votes without looking, and for what. */
+/* Whether worker w ignores the items, and votes for which class. */
 static bool votes_blindly(const dis__synth *s, uint64_t w, dis_random_block b, uint64_t *label)
 {
     const dis_random_block own = dis__philox(w, DIS_STREAM_SYNTH_WORKER | (uint64_t)1 << 32, s->o.seed);
@@ -119,8 +122,8 @@ static uint64_t vote_difficulty(const dis__synth *s, uint64_t w, const dis__synt
     return dis__synth_unit(b.word[0]) * (1 + odds) < odds ? it->truth : another(s, it->truth, b.word[1]);
 }
 
-/* The class that a reader sees in the item: its own, or its rival's. `share` of the readers for whom it is the rival's in a
- * crowd see it so. */
+/* The class that a reader perceives: the item's own, or its rival. The rival is perceived by `share` of the fraction of
+ * readers in a crowd who perceive it. */
 static uint64_t class_seen(const dis__synth *s, const dis__synth_item *it, double share, uint32_t word)
 {
     const dis__synth_likeness l = dis__synth_likeness_draw(s, it->index);
@@ -188,9 +191,8 @@ char *dis__synth_put_task(const dis__synth *s, uint64_t i, char *out)
     return dis__synth_put_number(dis__synth_put(out, s->format == DIS__SYNTH_MTURK ? "3HIT" : "t"), i);
 }
 
-/* Judges vote on all items. They come in four kinds, in turn: one that sees what most people see and rarely errs; one that says
- * the last class too often; one that repeats the answer of the one before it three times in five; one that answers at
- * random. */
+/* Judges vote on all items. They come in four kinds, in turn: accurate with the majority's perception; biased towards
+ * the last class; copying the previous judge in three votes of five; random. */
 static uint64_t judge_vote(const dis__synth *s, uint64_t j, const dis__synth_item *it)
 {
     const dis_random_block b = dis__philox(it->index, DIS_STREAM_SYNTH_VOTE | (j + 1) << 32, s->o.seed);
@@ -309,10 +311,10 @@ static char *put_text_row(const dis__synth *s, uint64_t i, char *out)
     return dis__synth_put(out, s->theme ? "\"\n" : "\n");
 }
 
-/* A bell around the mean of the true class, drawn towards its rival's; means are bells too. */
+/* A bell curve around the mean of the true class, shifted towards its rival's; means are bell curves too. */
 static char *put_features(const dis__synth *s, uint64_t i, char *out)
 {
-    enum { MEANS = 1 << 20 }; /* keeps the streams of means and of noise apart */
+    enum { MEANS = 1 << 20 }; /* separates the streams of means and of noise */
     const dis__synth_likeness l = dis__synth_likeness_draw(s, i);
     for (uint64_t j = 0; j < s->o.n_features; j++) {
         const uint64_t stream = DIS_STREAM_SYNTH_CONTENT | (MEANS + j) << 32;
@@ -322,7 +324,7 @@ static char *put_features(const dis__synth *s, uint64_t i, char *out)
         const float x = (float)(.75 * mean + noise);
         uint32_t bits;
         memcpy(&bits, &x, sizeof bits);
-        for (int byte = 0; byte < 4; byte++) *out++ = (char)(bits >> 8 * byte); /* little-endian anywhere */
+        for (int byte = 0; byte < 4; byte++) *out++ = (char)(bits >> 8 * byte); /* little-endian on every machine */
     }
     return out;
 }

@@ -1,6 +1,6 @@
-/* Votes of a synthetic crowd in the shape that annotation tools export: Label Studio (JSON, one record per item) and Amazon
- * Mechanical Turk (batch results, one CSV row per assignment). One vote in 50 is marked as cancelled or rejected, as in real
- * projects. Times follow from the number of the vote. */
+/* Votes of a synthetic crowd in the export formats of annotation tools: Label Studio (JSON, one record per item) and
+ * Amazon Mechanical Turk (batch results, one CSV row per assignment). One vote in 50 is marked as cancelled or
+ * rejected, as in real projects. Times follow from the number of the vote. */
 #include "core/parallel/pool.h"
 #include "votes/synth/synth_internal.h"
 
@@ -22,7 +22,7 @@ typedef struct {
     uint64_t year, month, day, hour, minute, second, weekday; /* month from 1, weekday from 0: Monday */
 } moment;
 
-/* The civil date of `seconds` after the start, by Howard Hinnant's days_from_civil turned round. */
+/* The civil date of `seconds` after the start, by the inverse of Howard Hinnant's days_from_civil. */
 static moment moment_of(uint64_t seconds)
 {
     const uint64_t day = START_DAY + seconds / 86400 + 719468, era = day / 146097, of_era = day % 146097;
@@ -76,7 +76,7 @@ static char *put_mturk_time(char *out, uint64_t seconds)
     return dis__synth_put_number(out, m.year);
 }
 
-/* When the vote was begun, and how long it took: 3 to 34 s. */
+/* Start and duration of the vote: 3 to 34 s. */
 static uint64_t begun(uint64_t vote)
 {
     return 9 * 3600 + 40 * vote;

@@ -1,4 +1,4 @@
-/* synth_internal.h: what the files of synthetic crowds share: random draws, labels and ids, item texts, exports. */
+/* synth_internal.h: shared by the files of synthetic crowds: random draws, labels and ids, item texts, exports. */
 #ifndef DIS_VOTES_SYNTH_SYNTH_INTERNAL_H
 #define DIS_VOTES_SYNTH_SYNTH_INTERNAL_H
 #include "dissent/synth.h"
@@ -8,10 +8,10 @@
 
 typedef struct {
     uint64_t index, truth;
-    uint32_t ease; /* 0 .. 4, for the models with hard items */
+    uint32_t ease; /* 0 .. 4, for models with hard items */
 } dis__synth_item;
 
-/* Hard items look like a second class, the rival, too; rival_share is 0 where a model has no hard items. */
+/* Hard items also resemble a second class, the rival; rival_share is 0 if a model has no hard items. */
 typedef struct {
     uint64_t truth, rival;
     double rival_share;
@@ -37,7 +37,7 @@ typedef enum { DIS__SYNTH_VOTES, DIS__SYNTH_LABEL_STUDIO, DIS__SYNTH_MTURK } dis
 struct dis__synth {
     dis_synth_options o;
     dis__synth_vote_function vote;
-    bool hard_items; /* the model has items that look like two classes */
+    bool hard_items; /* the model has items that resemble two classes */
     const dis__synth_theme *theme;
     dis__synth_format format;
     uint64_t n_votes;          /* rows; judges come after the people of an item */
@@ -58,10 +58,10 @@ static inline double dis__synth_unit(uint32_t word)
 
 dis__synth_item dis__synth_item_draw(const dis__synth *s, uint64_t i);
 dis__synth_likeness dis__synth_likeness_draw(const dis__synth *s, uint64_t i);
-/* Slot `slot` of item i. *it is the item; the caller draws it once per item. */
+/* Slot `slot` of item i. *it is the item; the caller generates it once per item. */
 dis__synth_vote dis__synth_vote_draw(const dis__synth *s, uint64_t i, uint64_t slot, const dis__synth_item *it);
 
-/* Formatting; each returns the end of what it wrote. */
+/* Formatting; each returns the end of its output. */
 char *dis__synth_put_number(char *out, uint64_t x);
 static inline char *dis__synth_put(char *out, const char *text)
 {

@@ -1,6 +1,6 @@
 /* Texts of synthetic items. With a theme: English sentences, one to three of the true class, and for hard items one of
- * the class that they look like. Without one: made-up words, a third of them from the vocabulary of the class. Cost:
- * one Philox block per sentence or word. */
+ * the rival class. Without a theme: artificial words, a third of them from the vocabulary of the class. Cost: one
+ * Philox block per sentence or word. */
 #include "votes/synth/synth_internal.h"
 
 enum { WORDS_OF_CLASS = 24, WORDS_OF_ALL = 120, N_SENTENCES = 8, N_OPENINGS = 8, N_CLOSINGS = 8, N_PRODUCTS = 16 };
@@ -95,7 +95,7 @@ const dis__synth_theme *dis__synth_theme_find(const char *name)
     return NULL;
 }
 
-/* `sentence` with its slots filled: the product of the item, and what `word` chooses. */
+/* `sentence` with its slots filled: the product of the item, and words chosen by `word`. */
 static char *put_sentence(const dis__synth_theme *t, const char *sentence, uint32_t product, uint32_t word, char *out)
 {
     for (; *sentence; sentence++) {
@@ -110,12 +110,12 @@ static char *put_sentence(const dis__synth_theme *t, const char *sentence, uint3
         default: out = dis__synth_put_number(out, 2 + word / 1024 % 28); break;
         }
         sentence += 2;
-        word = word >> 16 | word << 16; /* a second slot of one kind differs */
+        word = word >> 16 | word << 16; /* a second slot of the same kind gets another word */
     }
     return out;
 }
 
-/* Sentence number `place` of item i, of `class`. Another position has another sentence. */
+/* Sentence number `place` of item i, of `class`. Different positions have different sentences. */
 static char *put_class_sentence(const dis__synth *s, uint64_t i, uint64_t class, uint64_t place, uint32_t product,
                                 char *out)
 {
@@ -133,7 +133,7 @@ static char *put_theme_text(const dis__synth *s, uint64_t i, char *out)
     const dis_random_block edges = dis__philox(i, DIS_STREAM_SYNTH_CONTENT | UINT64_C(65) << 32, s->o.seed);
     uint64_t class[3] = {l.truth, l.truth, l.truth};
     uint64_t n = 1 + (b.word[0] >> 31);
-    if (l.rival_share > .42) { /* both classes alike, in any order */
+    if (l.rival_share > .42) { /* both classes are equally likely, in any order */
         n = 2;
         class[b.word[1] >> 31] = l.rival;
     } else if (l.rival_share > .25) {
@@ -155,7 +155,7 @@ static char *put_theme_text(const dis__synth *s, uint64_t i, char *out)
     return out;
 }
 
-/* Words of two or three syllables; which ones a word has follows from its number. */
+/* Words of two or three syllables; the syllables follow from the word's number. */
 static char *put_word(uint64_t number, char *out)
 {
     static const char onset[] = "bdfgklmnprstvz", vowel[] = "aeiou";

@@ -1,5 +1,5 @@
-/* The order of classes, and classes that look alike. Integers are compared by value whatever their length; equal values
- * ("7", "07") by bytes. */
+/* The order of classes, and classes that look alike. Integers of any length are compared by value; equal values ("7",
+ * "07") by bytes. */
 #include "votes/table/class_names.h"
 #include "dissent/votes.h"
 #include "core/memory/memory.h"
@@ -85,7 +85,7 @@ static char fold(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Numbers by value first, then texts without regard to case. */
+/* Numbers first, by value, then texts, ignoring case. */
 static int compare_names(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
@@ -147,9 +147,9 @@ end:
 
 /* ---- labels without regard to case and surrounding spaces ---- */
 
-/* Lower case by ranges of Unicode in which upper and lower case take equally many bytes of UTF-8: a letter keeps its
- * length, so that a label never grows. */
-/* Bytes of the space at the start of a text, 0: there is none. */
+/* Lower case by ranges of Unicode in which upper and lower case have the same number of UTF-8 bytes: a letter keeps its
+ * length, so a label never grows. */
+/* Number of bytes of the space at the start of a text, 0: none. */
 static size_t space_at(const char *text, size_t n)
 {
     if (n && (*text == ' ' || (*text >= '\t' && *text <= '\r'))) return 1;
@@ -164,7 +164,7 @@ static size_t space_before(const char *text, size_t n)
     return 0;
 }
 
-/* Of characters of two bytes. */
+/* For two-byte characters. */
 static uint32_t lower(uint32_t c)
 {
     if ((c >= 0xC0 && c <= 0xDE && c != 0xD7) || (c >= 0x391 && c <= 0x3A9) || (c >= 0x410 && c <= 0x42F))

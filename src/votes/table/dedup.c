@@ -1,5 +1,5 @@
 /* The rules that need votes grouped by item: duplicates, items with too few votes, ties. One pass over the items finds
- * duplicates and ties; dropping and leaving out are rare and take a pass each. */
+ * duplicates and ties; dropping votes and items is rare and takes a pass each. */
 #include "votes/table/votes_table.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -16,7 +16,7 @@ static void put_label(dis_votes *votes, size_t v, uint16_t label)
         votes->label16[v] = label;
 }
 
-/* Duplicates and ties, seen in one pass over the items. */
+/* Duplicates and ties, found in one pass over the items. */
 typedef struct {
     uint64_t duplicates, ties;
     dis__duplicate first;
@@ -26,7 +26,7 @@ typedef struct {
     const dis_votes *votes;
     size_t n_jobs;
     findings *found;   /* (n_jobs) */
-    bool **seen;       /* (threads) (n_workers), or NULL until an item with many votes comes */
+    bool **seen;       /* (threads) (n_workers), or NULL until the first item with many votes */
     uint64_t **chosen; /* (threads) (n_classes), all 0 between items */
 } survey;
 
@@ -63,7 +63,7 @@ static dis_status find_duplicates(const survey *s, size_t item, int thread, find
     return DIS_OK;
 }
 
-/* Whether the largest count of an item is shared: a class that reaches the best count from below shares it. */
+/* Whether the largest count of an item is tied: a class whose count rises to the largest one ties it. */
 static bool is_tie(const dis_votes *votes, size_t item, uint64_t *chosen)
 {
     const size_t first = (size_t)votes->start[item], last = (size_t)votes->start[item + 1];
@@ -77,10 +77,10 @@ static bool is_tie(const dis_votes *votes, size_t item, uint64_t *chosen)
     return holders > 1;
 }
 
-/* Both for at most 8 classes and few votes, from what fits into words: workers may repeat only if the last 6 bits of
- * two are the same, and the counts of classes are the bytes of one word. */
+/* Both for at most 8 classes and few votes, with bit operations on words: workers can only repeat if the last 6 bits of
+ * two are equal, and the counts of classes are the bytes of one word. */
 typedef struct {
-    uint64_t seen, again; /* bits of workers, once and more often */
+    uint64_t seen, again; /* bits of workers seen once, and seen repeatedly */
     uint64_t counts;
 } vote_summary;
 
@@ -99,7 +99,7 @@ static vote_summary summarize_votes(const uint32_t *worker, const uint8_t *label
 static bool counts_tie(uint64_t counts, size_t n)
 {
     const uint64_t ones = 0x0101010101010101;
-    if ((counts + (0x7f - n / 2) * ones) & 0x80 * ones) return false; /* one has more than half */
+    if ((counts + (0x7f - n / 2) * ones) & 0x80 * ones) return false; /* one class has more than half */
     uint64_t best = 0;
     bool tie = false;
     for (; counts; counts >>= 8) {
@@ -165,10 +165,10 @@ static dis_status survey_votes(dis_context *ctx, const dis_votes *votes, finding
     return status;
 }
 
-/* Keeps one vote per worker and item, in place of the first: the first itself, or the last. */
+/* Keeps one vote per worker and item, at the position of the first: the first itself, or the last. */
 static dis_status drop_duplicates(dis_votes *votes, bool keep_last)
 {
-    uint32_t *place; /* (n_workers) 1 + the position among the item's kept votes; 0: none yet */
+    uint32_t *place; /* (n_workers) 1 + the index among the item's kept votes; 0: none yet */
     DIS_TRY(dis__alloc_zeroed(&place, votes->n_workers, sizeof *place));
     size_t kept = 0;
     for (size_t i = 0; i < votes->n_items; i++) {
@@ -193,7 +193,7 @@ static dis_status drop_duplicates(dis_votes *votes, bool keep_last)
     return DIS_OK;
 }
 
-/* The names that are kept: keep[i] is the new index, UINT32_MAX for none. */
+/* The names to keep: keep[i] is the new index, UINT32_MAX for none. */
 static dis_status keep_names(const dis_names *names, const uint32_t *keep, size_t n_votes_left, dis_names **out)
 {
     const char **texts;
@@ -205,7 +205,7 @@ static dis_status keep_names(const dis_names *names, const uint32_t *keep, size_
     return status;
 }
 
-/* On ranks all workers stay for now: another rank may have votes of theirs. */
+/* On ranks all workers stay: another rank may have votes of theirs. */
 static dis_status leave_out(dis_votes *votes, size_t min_votes, bool all_workers, uint32_t *item_to,
                             uint32_t *worker_to)
 {

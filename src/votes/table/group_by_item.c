@@ -1,11 +1,12 @@
 /* Rows to votes grouped by item (CSR).
  *
- * Ids are numbered by first appearance, so a file that lists one item after the other has task numbers that never fall:
- * then the rows are the votes. Otherwise a stable two-level counting sort: runs of rows are spread to ranges of items
- * (at most 2^16 items each, at least 256 ranges), packed in 8 bytes per row; then each range is sorted by item while it
- * stays in the cache. Runs and ranges depend on the data alone, so any number of threads gives the same table.
+ * Ids are numbered by first appearance, so a file that is grouped by item has nondecreasing task indices, and the rows
+ * are the votes. Otherwise a stable two-level counting sort is used: runs of rows are scattered to ranges of items (at
+ * most 2^16 items each, at least 256 ranges), packed in 8 bytes per row; then each range is sorted by item within the
+ * cache. Runs and ranges depend on the data only, so any number of threads gives the same table.
  *
- * Cost: O(votes + items + runs * ranges), two passes over the rows; memory 8 bytes per row beside rows and table. */
+ * Cost: O(votes + items + runs * ranges), two passes over the rows; memory: 8 bytes per row in addition to rows and
+ * table. */
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "votes/table/votes_table.h"
@@ -21,16 +22,16 @@ typedef struct {
 
 typedef struct {
     dis__rows *rows;
-    const uint8_t *label8; /* of the rows, wherever they are by now */
+    const uint8_t *label8; /* of the rows, wherever they are stored */
     const uint16_t *label;
     const uint16_t *class_of;
     bool consume;
     dis_votes *votes;
     size_t n_runs;
-    bool *falls;    /* (n_runs) a task number is smaller than the one before */
+    bool *falls;    /* (n_runs) a task index is smaller than the previous one */
     unsigned shift; /* item >> shift is its range */
     size_t n_ranges;
-    uint64_t *place;       /* (n_runs, n_ranges) where the rows of a run go among the packed ones */
+    uint64_t *place;       /* (n_runs, n_ranges) offsets of a run's rows among the packed ones */
     uint64_t *range_first; /* (n_ranges + 1) */
     packed *packed;        /* (n_votes) */
 } grouping;
@@ -56,7 +57,7 @@ static dis_status falls_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* Whether rows already lie item by item. */
+/* Whether rows are already grouped by item. */
 static dis_status is_grouped(dis_context *ctx, grouping *g, bool *grouped)
 {
     DIS_TRY(dis__run_jobs(ctx, g->n_runs, falls_job, g));
@@ -169,7 +170,7 @@ static dis_status sort_job(void *arg, size_t r, int thread)
     return DIS_OK;
 }
 
-/* The rows' arrays become the table's when they are ours to use. */
+/* The rows' arrays become the table's if they may be consumed. */
 static dis_status alloc_votes(const grouping *g)
 {
     dis_votes *votes = g->votes;
@@ -200,13 +201,13 @@ static dis_status copy_rows(dis_context *ctx, grouping *g)
     DIS_TRY(alloc_votes(g));
     DIS_TRY(dis__run_jobs(ctx, g->n_runs, labels_job, g));
     DIS_TRY(dis__run_jobs(ctx, g->n_runs, starts_job, g));
-    /* items after the last one that has votes */
+    /* items after the last one with votes */
     for (size_t item = g->rows->n ? (size_t)g->rows->task[g->rows->n - 1] + 1 : 0; item < g->votes->n_items; item++)
         g->votes->start[item] = g->votes->n_votes;
     return DIS_OK;
 }
 
-/* Frees what of the rows is needed no more. */
+/* Frees the arrays of rows that are no longer needed. */
 static void consume_rows(const grouping *g)
 {
     if (!g->consume) return;

@@ -1,5 +1,5 @@
-/* The table of scales, in the order of dis_scale, and what reading asks of it. A new scale is a row here, with what its
- * label cells may hold (src/votes/table/scales.h) and the names of a label method and of measures of agreement. */
+/* The table of scales, in the order of dis_scale, and their rules for reading. A new scale is a row here, with its
+ * label type (src/votes/table/scales.h) and the names of a label method and of measures of agreement. */
 #include "votes/table/scales.h"
 #include "core/error.h"
 #include "core/numbers/decimal.h"
@@ -39,9 +39,9 @@ static int shown(size_t n)
 
 /* ---- comparisons ---- */
 
-/* What a winner is called where it is not named: Chatbot Arena and MT-bench (model_a, tie (bothbad)), Arena-Hard and
- * the verdicts of LLM judges ([[A>>B]], [[C]]), annotation tools (left, first). Compared without regard to case. How
- * much better one is ("A>>B") is not kept. */
+/* Words for a winner that is not named: Chatbot Arena and MT-bench (model_a, tie (bothbad)), Arena-Hard and the
+ * verdicts of LLM judges ([[A>>B]], [[C]]), annotation tools (left, first). Compared ignoring case. Strengths of
+ * preference ("A>>B") are not kept. */
 static const char *const winners[][2] = {
     {"a", "a"},
     {"b", "b"},
@@ -87,7 +87,7 @@ static const char *find_winner(const char *text, size_t n)
     return NULL;
 }
 
-/* Which of the two a text names: "a" or "b", NULL: neither. */
+/* Which of the two options a text names: "a" or "b", NULL: neither. */
 static const char *find_named(const char *text, size_t n, const char *const part[2], const size_t length[2])
 {
     for (int i = 0; i < 2; i++)
@@ -101,7 +101,7 @@ static const char *find_side(const char *text, size_t n, const char *const part[
     return named ? named : is_word(text, n, "a") ? "a" : is_word(text, n, "b") ? "b" : NULL;
 }
 
-/* "A>B", "B>>A", "A=B", of the names or of the letters, also in [[ ]]. NULL: it is no such verdict. */
+/* "A>B", "B>>A", "A=B", with names or letters, also in [[ ]]. NULL: not such a verdict. */
 static const char *find_verdict(const char *text, size_t n, const char *const part[2], const size_t length[2])
 {
     if (n > 4 && memcmp(text, "[[", 2) == 0 && memcmp(text + n - 2, "]]", 2) == 0) {
@@ -117,8 +117,8 @@ static const char *find_verdict(const char *text, size_t n, const char *const pa
     return text[at] == '=' ? "tie" : text[at] == '>' ? x : y;
 }
 
-/* The winner as a, b or tie. A thing that is called as another outcome makes "tie" or "left" ambiguous; a and b are the
- * usual names of things, and then mean these. */
+/* The winner as a, b or tie. If an option is named like another outcome, "tie" or "left" is ambiguous; a and b are
+ * usual names of options, and then mean these. */
 static bool is_comparison(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size)
 {
     const char *part[2];
@@ -131,7 +131,7 @@ static bool is_comparison(const char *task, size_t n_task, const char **label, s
         snprintf(why, size, "\"%.*s\" is compared with itself; leave the row out", shown(n[0]), part[0]);
         return false;
     }
-    if (*n_label == 0) return true; /* an NA value, or an empty label like any other */
+    if (*n_label == 0) return true; /* an NA value, or an ordinary empty label */
     const char *named = find_named(*label, *n_label, part, n), *word = find_winner(*label, *n_label);
     if (named && word && *n_label > 1 && named[0] != word[0]) {
         snprintf(why, size,
@@ -164,7 +164,7 @@ static bool is_place(const char *text, size_t n)
     return true;
 }
 
-/* Two positions, the first below the second; or neither, and no label: the worker found nothing in this task. */
+/* Two positions, the first below the second; or neither, and no label: the worker found no span in this task. */
 static bool is_span(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size)
 {
     const char *part[2];
@@ -269,7 +269,8 @@ const dis_scale_row *dis_scale_find(const char *name)
     return NULL;
 }
 
-/* Of classes that were found: all numbers, so that they stand in order. Declared ones stand as they were declared. */
+/* For classes found in the data: all must be numbers, which defines their order. Declared ones have the declared
+ * order. */
 dis_status dis__scale_check_classes(const dis__scale *scale, const dis_names *classes, bool declared)
 {
     double before = 0;

@@ -1,5 +1,5 @@
-/* The votes of some workers as a table of its own; on ranks, dealt out once more as such a table is. Cost: two passes
- * over the votes, and on ranks those kept over the network. */
+/* The votes of some workers as a new table; on ranks, redistributed like other tables. Cost: two passes over the votes,
+ * and on ranks the kept votes cross the network. */
 #include "dissent/worker_table.h"
 #include "tool/table_columns.h"
 #include "core/parallel/comm.h"
@@ -11,7 +11,7 @@
 typedef struct {
     const dis_votes_view *v;
     const bool *keep;
-    uint32_t *worker_at; /* (n_workers) its number among those kept */
+    uint32_t *worker_at; /* (n_workers) its index among those kept */
     dis_votes_arrays arrays;
     uint32_t *task, *worker;
     uint16_t *label;
@@ -83,7 +83,7 @@ dis_status dis__votes_gather_workers(dis_context *ctx, const dis_votes *votes, c
         s.arrays.tasks = s.task_names;
         s.arrays.workers = s.worker_names;
         s.arrays.classes = v.classes;
-        s.arrays.duplicates = DIS_DUPLICATES_ALL; /* which to keep was decided when they were read */
+        s.arrays.duplicates = DIS_DUPLICATES_ALL; /* the selection was already applied when they were read */
         status = dis_votes_create_from_arrays(ctx, &s.arrays, &selected);
     }
     if (status == DIS_OK && dis__comm_is_parallel(dis__context_comm(ctx)))

@@ -1,5 +1,5 @@
-/* The votes table: made from arrays or from what the readers bring, looked at, destroyed. Grouping and the rules for
- * duplicates are in group_by_item.c, files in read_votes.c. */
+/* The votes table: creation from arrays or by the readers, access, destruction. Grouping and the rules for duplicates
+ * are in group_by_item.c, files in read_votes.c. */
 #include "votes/table/votes_table.h"
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"
@@ -124,7 +124,7 @@ void dis__votes_move_notes(dis_votes *from, dis_votes *to)
     from->n_notes = 0;
 }
 
-/* A copy of the list, or numbers where there is none. */
+/* A copy of the list, or numbers if there is none. */
 static dis_status copy_names(const char *what, const dis_names *given, size_t n, dis_names **out)
 {
     if (!given) return dis__names_from_numbers(n, out);
@@ -243,14 +243,13 @@ dis_status dis_votes_create_from_counts(dis_context *ctx, const double *counts, 
 
 /* ---- shards ---- */
 
-/* How a pass over the votes is cut.
+/* How a pass over the votes is divided into shards.
  *
- * A shard's copy of the table costs about as much as four votes per row, and room in the L2 cache: at least 64
- * votes per row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes per row, so that a second thread has
- * something to do. Beyond ENOUGH shards half as many votes per row will do: threads are seldom equally fast, and with
- * one shard each all would wait for the slowest. Powers of two share out evenly over the usual numbers of threads and
- * ranks.
- * Beyond MANY_VOTES, which take minutes per pass on one machine, there are more, for ranks to share. */
+ * A shard's copy of the table costs about as much as four votes per row, and space in the L2 cache: at least 64 votes
+ * per row keep this overhead at a few per cent. Up to FEW_SHARDS are used from 10 votes per row on, so that a second
+ * thread has work. Beyond ENOUGH shards half as many votes per row suffice: threads are seldom equally fast, and with
+ * one shard each all would wait for the slowest. Powers of two divide evenly over the usual numbers of threads and
+ * ranks. Beyond MANY_VOTES, which take minutes per pass on one machine, there are more shards, for ranks to share. */
 enum { SHARD_BYTES = 256 << 20, FEW_SHARDS = 4, ENOUGH = 16, MAX_SHARDS = 64, LARGE_SHARDS = 256 };
 #define MANY_VOTES (UINT64_C(1) << 33)
 

@@ -1,5 +1,5 @@
-/* Votes as a table: one row per vote, item by item; numbers of anonymous workers by first appearance, or as a file of
- * them says. Cost: one pass; a lookup per worker for numbers. */
+/* Writes votes as a table: one row per vote, item by item; with numbers for anonymous workers, by first appearance, or
+ * from a file. Cost: one pass; a lookup per worker for numbers. */
 #include "dissent/export.h"
 #include "tool/table_writer.h"
 #include "core/memory/memory.h"
@@ -14,7 +14,7 @@
 
 DIS_OPTIONS_DEFAULTS(dis_votes_write_options, .size = sizeof(dis_votes_write_options))
 
-/* Numbers of names, kept and new. */
+/* Numbers of names, existing and new. */
 typedef struct {
     dis__secret secret;
     dis__key_table known; /* value: index into entry */
@@ -35,7 +35,7 @@ static void free_numbering(numbering *t)
     dis__free(t->entry);
 }
 
-/* *number 0: the next one that is free. */
+/* *number 0: the next free one. */
 static dis_status put_number(numbering *t, const char *name, size_t n, uint64_t *number, bool *fresh)
 {
     const char *copy;
@@ -99,7 +99,8 @@ static dis_status number_workers(dis_context *ctx, const dis_votes *votes, const
 {
     numbering t = {.secret = dis__secret_draw()};
     int lock = -1;
-    dis_status status = path ? dis__file_lock(ctx, path, &lock) : DIS_OK; /* or two processes would give one number */
+    dis_status status = path ? dis__file_lock(ctx, path, &lock) : DIS_OK; /* otherwise two processes could assign the
+                                                                           * same number */
     if (status == DIS_OK && path) status = read_numbers(ctx, &t, path);
     for (size_t w = 0; w < votes->n_workers && status == DIS_OK; w++) {
         size_t n;
