@@ -34,7 +34,7 @@ typedef struct {
     size_t capacity, at, used, searched; /* the next line begins at `at`; there is no line end before `searched` */
 } dis__vote_lines;
 
-/* Opens CSV, TSV or JSONL, by the options or the name; path and options must outlive the lines. DIS_USAGE, DIS_EIO. */
+/* Opens CSV, TSV or JSONL, by the options or the name; path and options must outlive the lines. DIS_EUSAGE, DIS_EIO. */
 dis_status dis__vote_lines_open(const char *path, const dis_votes_options *options, dis__vote_lines *lines);
 /* Whether a complete line, or the end, is available without waiting. */
 bool dis__vote_lines_ready(dis__vote_lines *lines);
