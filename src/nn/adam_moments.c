@@ -1,5 +1,5 @@
-/* The optimiser's state of one network for another one, by the names of parameters: training that goes on with the
- * moments of Adam from a training before. A parameter that is new, or has another size, begins with zeros. */
+/* Copies the optimiser's state from one network to another, by the names of parameters: training continues with the
+ * Adam moments of an earlier training. A new parameter, or one of another size, begins with zeros. */
 #include "nn/net_internal.h"
 #include "core/memory/memory.h"
 #include <string.h>

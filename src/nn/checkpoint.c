@@ -1,8 +1,8 @@
-/* Checkpoints: one safetensors file. Parameters lie under their names, optimiser state number s of a parameter under
- * "state.s/NAME". The metadata holds format, version, seed, steps, pass, whatever the caller adds, and "checksum":
- * the SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A
- * file that was cut, or of which one bit has changed, fails with an error before the network is touched. Cost: one
- * pass over the bytes for the checksum, one for the disk. */
+/* Checkpoints: one safetensors file. Parameters are stored under their names, optimiser state number s of a parameter
+ * under "state.s/NAME". The metadata has format, version, seed, steps, pass, the caller's entries, and "checksum": the
+ * SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A
+ * truncated file, or one with a changed bit, fails with an error before the network is changed. Cost: one pass over the
+ * bytes for the checksum, one for the disk. */
 #include "core/text/sha256.h"
 #include "dissent/version.h"
 #include "io/input/input.h"
@@ -156,7 +156,7 @@ static dis_status bad(const char *path, const char *reason)
     return dis__fail_at(DIS_EDATA, path, 0, 0, "%s", reason);
 }
 
-/* Pages of the file are given back, for a checkpoint is three times as large as what it is of. */
+/* Releases pages of the file, because a checkpoint is three times as large as its parameters. */
 static void pass_tensor(const dis__input *in, const dis__tensor *t, const char **passed)
 {
     dis__input_release_pages(in, (const char *)t->data + t->n * t->dtype->size, passed);
@@ -205,7 +205,7 @@ static dis_status number_of(const char *path, const dis__safetensors *file, cons
     return DIS_OK;
 }
 
-/* The tensor of a parameter, of the same type and shape, every number finite. */
+/* The tensor of a parameter, of the same type and shape, with finite values. */
 static dis_status find_tensor(const dis__net *net, const char *path, const dis__safetensors *file, const char *name,
                               const dis__param *param, const dis__tensor **out)
 {
@@ -229,7 +229,7 @@ static dis_status find_tensor(const dis__net *net, const char *path, const dis__
     return DIS_OK;
 }
 
-/* First all are looked for, then all are copied: `fill` says which. */
+/* First all parameters are found, then all are copied: `fill` selects the pass. */
 static dis_status each_tensor(dis__net *net, const dis__input *in, const dis__safetensors *file, int n_states,
                               bool fill)
 {

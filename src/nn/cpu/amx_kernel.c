@@ -1,22 +1,22 @@
-/* Products with weights in bfloat16 on CPUs with tile registers (AMX): tdpbf16ps multiplies 16 x 32 by 32 x 16
- * and adds to 16 x 16 floats.
+/* Matrix multiplication with weights in bfloat16 on CPUs with tile registers (AMX): tdpbf16ps multiplies 16 x 32 by 32
+ * x 16 and adds to 16 x 16 floats.
  *
- * B is packed as for vdpbf16ps (bf16_kernel.c): a tile of it is 16 pairs of rows and 16 columns of a panel, where they
- * lie. HIGH rows of A are rounded at a time, KC numbers of each, and stay in the L1 cache while the panels pass by.
- * Four tiles of C are summed up side by side: four loads for four products. Tiles that reach over the edge of C go by
- * way of memory of their own.
+ * B is packed as for vdpbf16ps (bf16_kernel.c): a tile of it is 16 pairs of rows and 16 columns of a panel, read in
+ * place. HIGH rows of A are rounded at a time, KC values of each, and stay in the L1 cache while the panels are
+ * streamed. Four tiles of C are accumulated together: four loads for four multiplications. Tiles that extend beyond C
+ * use a separate buffer.
  *
- * Each element of C is one chain over k, whatever tile or thread it falls to. Products whose k is no multiple of 32 are
- * left to vdpbf16ps.
+ * Each element of C is one chain over k, for any assignment to tiles and threads. If k is not a multiple of 32,
+ * vdpbf16ps is used.
  *
- * Cost: 2 m n k operations; A is rounded once a strip of C. */
+ * Cost: 2 m n k operations; A is rounded once per strip of C. */
 #include "nn/cpu/bf16.h"
 #if defined(DIS_ISA_avx512)
 #include "nn/cpu/bf16_rows.h"
 #include "nn/cpu/gemm.h"
 #include <stdalign.h>
 
-#ifndef DIS_AMX_INSTEAD /* a test may have other ones */
+#ifndef DIS_AMX_INSTEAD /* other tests may use other sizes */
 #define AMX                          __attribute__((target("amx-tile,amx-bf16,avx512bf16")))
 #define TILE_CONFIGURE(config)       _tile_loadconfig(config)
 #define TILE_RELEASE()               _tile_release()
@@ -25,7 +25,7 @@
 #define TILE_STORE(tile, to, apart)  _tile_stored(tile, to, apart)
 #define TILE_MULTIPLY(sum, one, two) _tile_dpbf16ps(sum, one, two)
 #endif
-#define IN_ORDER() __asm__ volatile("" ::: "memory") /* not all compilers know that tiles are read and written */
+#define IN_ORDER() __asm__ volatile("" ::: "memory") /* some compilers do not know that tiles are read and written */
 
 enum { SIDE = 16, HIGH = 2 * SIDE, STEP = 32, KC = 384, ROW = KC + 32, STRIPS = 4 };
 _Static_assert(HIGH *ROW * sizeof(uint16_t) <= DIS_GEMM_SCRATCH, "rounded rows fit into what products get");
@@ -34,9 +34,9 @@ _Static_assert(KC % STEP == 0 && DIS_BF16_NR % HIGH == 0 && (int)SIDE == (int)L,
 typedef struct {
     const uint16_t *a;
     const uint32_t *b;
-    size_t wide, k; /* wide: pairs from one pair of rows of the panel to the next */
+    size_t wide, k; /* wide: stride between pairs of rows of the panel */
     bool add;
-    float *c[4]; /* tiles of C: two side by side, two below them */
+    float *c[4]; /* tiles of C: 2 x 2 */
     size_t apart[4];
 } amx_block;
 
@@ -100,7 +100,7 @@ static void copy_tile(const float *from, size_t from_apart, float *to, size_t to
     for (size_t i = 0; i < rows; i++) memcpy(to + i * to_apart, from + i * from_apart, cols * sizeof *to);
 }
 
-/* Up to HIGH x HIGH of C; tiles over its edge by way of `own`. */
+/* Up to HIGH x HIGH of C; tiles that extend beyond it use `own`. */
 static AMX void one_block(amx_block *t, float *c, size_t ldc, size_t rows, size_t cols)
 {
     alignas(64) float own[4][SIDE * SIDE];
@@ -123,7 +123,7 @@ static AMX void one_block(amx_block *t, float *c, size_t ldc, size_t rows, size_
             copy_tile(own[q], SIDE, c + q / 2 * SIDE * ldc + q % 2 * SIDE, ldc, inside_rows[q], inside_cols[q]);
 }
 
-/* HIGH rows of C or fewer, n columns of it, and k numbers of A's rows from k0 on. */
+/* HIGH rows of C or fewer, n columns of it, and k values of A's rows from k0 on. */
 static AMX void stripe(const dis__product_args *a, size_t row, size_t col, size_t m, size_t n, size_t k0, size_t k,
                        uint16_t *rows)
 {
@@ -154,7 +154,7 @@ static void strip(const dis__product_args *a, size_t row, size_t col, size_t m, 
     }
 }
 
-/* Eight tiles of 16 rows of 64 bytes, in the layout that the instruction reads. */
+/* Eight tiles of 16 rows of 64 bytes, in the layout of the instruction. */
 static AMX void configure(void)
 {
     alignas(64) uint8_t config[64] = {1};
@@ -177,11 +177,11 @@ AMX void dis__amx_product(const void *args, size_t first, size_t last, void *scr
     for (size_t t = first, n = 1; t < last; t += n) {
         const size_t left = smaller(last - t, across - t % across), row = t / across * a->tile_rows;
         const size_t col = t % across * a->tile_cols;
-        n = smaller(STRIPS, left); /* as wide as the L2 cache allows: rows are rounded once for all of it */
+        n = smaller(STRIPS, left); /* as wide as the L2 cache allows, so that rows are rounded once per strip */
         strip(a, row, col, smaller(a->tile_rows, a->m - row), smaller(n * a->tile_cols, a->n - col), scratch);
     }
     TILE_RELEASE();
 }
 #else
-typedef int dis__amx_nothing; /* for this instruction set */
+typedef int dis__amx_nothing; /* not supported by this instruction set */
 #endif

@@ -1,4 +1,4 @@
-/* What products in bfloat16 need of the CPU, and their column of the table of kernels. */
+/* Requirements of products in bfloat16, and their column of the table of kernels. */
 #include "nn/cpu/bf16.h"
 #include "core/cpu_features.h"
 #include "core/memory/memory.h"

@@ -1,12 +1,12 @@
-/* Products with weights in bfloat16: vdpbf16ps multiplies pairs of bfloat16 and adds both products to a float32, twice
- * the operations of a fused multiply-add of the same width.
+/* Matrix multiplication with weights in bfloat16: vdpbf16ps multiplies pairs of bfloat16 and adds both products to a
+ * float32, twice the operations of a fused multiply-add of the same width.
  *
  * As in gemm_kernel.c a tile of C (6 x 64) stays in registers, with k outermost, here two at a time. B is packed once
  * for all calls, in panels of 64 columns: for each pair of rows of B, the pairs of all columns. A is rounded to
- * bfloat16 on the way, MC rows and KC columns at a time, to the nearest even; numbers below the smallest normal one
+ * bfloat16 on the fly, MC rows and KC columns at a time, to the nearest even; numbers below the smallest normal one
  * become 0. 10 loads for 24 vdpbf16ps.
  *
- * Cost: 2 m n k operations; A is rounded once a strip of C. */
+ * Cost: 2 m n k operations; A is rounded once per strip of C. */
 #include "nn/cpu/bf16.h"
 #if defined(DIS_ISA_avx512)
 #include "nn/cpu/bf16_rows.h"
@@ -18,7 +18,7 @@ _Static_assert(MC *ROW * sizeof(uint16_t) <= DIS_GEMM_SCRATCH, "rounded rows fit
 
 /* ---- B, once ---- */
 
-/* Up to 16 columns of B, rows of it in memory where it is transposed, to a panel `wide` pairs wide. */
+/* Packs up to 16 columns of B (rows in memory if it is transposed) into a panel `wide` pairs wide. */
 static BF16 void pack_lanes(const dis__product_args *a, size_t col, uint32_t *to, size_t wide)
 {
     const size_t n = a->n > col ? smaller(L, a->n - col) : 0;
@@ -53,7 +53,7 @@ typedef struct {
     size_t pairs;
     bool add;
     float *c;
-    size_t ldc, rows, cols; /* rows x cols of it lie within C */
+    size_t ldc, rows, cols; /* rows x cols of it are within C */
 } bf16_tile;
 
 static inline __attribute__((always_inline)) BF16 void tile(const int height, const int vectors, const bf16_tile *t)
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) BF16 void tile(const int height, co
     __m512 sum[MR][WIDE];
     const uint16_t *a = t->a;
     const uint32_t *b = t->b;
-    for (size_t i = 0; i < t->rows; i++) /* needed at the end */
+    for (size_t i = 0; i < t->rows; i++) /* prefetched for the end */
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) __builtin_prefetch(t->c + i * t->ldc + v * L, 1);
 #pragma GCC unroll 8
@@ -164,5 +164,5 @@ void dis__bf16_product_avx512(const void *args, size_t first, size_t last, void 
     }
 }
 #else
-typedef int dis__bf16_nothing; /* for this instruction set */
+typedef int dis__bf16_nothing; /* not supported by this instruction set */
 #endif

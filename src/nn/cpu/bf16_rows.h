@@ -1,4 +1,4 @@
-/* bf16_rows.h: rows of floats to bfloat16, for the kernels with AVX512_BF16 and AMX. */
+/* bf16_rows.h: converts rows of floats to bfloat16, for the kernels with AVX512_BF16 and AMX. */
 #ifndef DIS_NN_CPU_BF16_ROWS_H
 #define DIS_NN_CPU_BF16_ROWS_H
 #include "nn/cpu/vecf.h"
@@ -21,8 +21,8 @@ static inline BF16 __m512i rounded(const float *x, size_t n)
     return (__m512i)_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(high, x + L), _mm512_maskz_loadu_ps(low, x));
 }
 
-/* m rows, and rows of 0 after them up to `whole`; k numbers of each, and 0 up to a multiple of 32, `apart` from row to
- * row. */
+/* m rows, followed by rows of 0 up to `whole`; k values of each, padded with 0 to a multiple of 32; `apart` is the
+ * stride. */
 static inline BF16 void round_rows(const float *x, size_t ld, size_t m, size_t whole, size_t k, uint16_t *to,
                                    size_t apart)
 {

@@ -1,8 +1,8 @@
-/* gemm.h: the product of two matrices in one thread, for kernels of the cpu column.
+/* gemm.h: matrix multiplication on one thread, for kernels of the cpu column.
  *
  * C (m x n) = op(A) op(B), or C += op(A) op(B). Each element of C is one chain of fused multiply-adds over k in blocks
- * of a fixed size, so the result of an element does not depend on how C is cut into tiles, nor on where it is in one:
- * any number of threads and any block of rows or columns gives the same bytes. */
+ * of a fixed size, so the result of an element does not depend on the division of C into tiles, nor on its position in
+ * one: any number of threads and any block of rows or columns gives the same bytes. */
 #ifndef DIS_NN_CPU_GEMM_H
 #define DIS_NN_CPU_GEMM_H
 #include "core/kernel.h"
@@ -16,7 +16,7 @@ typedef struct {
     const float *a, *b;
     float *c;
     size_t lda, ldb, ldc; /* floats from one row in memory to the next */
-    /* Called when m rows and n columns of C are done, while they are near; NULL: nothing to do. */
+    /* Called when m rows and n columns of C are complete, while they are in the cache; NULL: nothing to do. */
     void (*finish)(const void *arg, size_t row, size_t col, size_t m, size_t n);
     const void *arg;
 } dis__gemm;
@@ -30,10 +30,10 @@ enum {
 };
 
 DIS_KERNEL_DECLARE(void, dis__sgemm, (const dis__gemm *g, void *scratch));
-/* Floats that B takes when it is packed once for many products. */
+/* Floats of B packed once for several multiplications. */
 DIS_KERNEL_DECLARE(size_t, dis__sgemm_packed_size, (size_t k, size_t n));
 DIS_KERNEL_DECLARE(void, dis__sgemm_pack, (const dis__gemm *g, float *packed));
-/* The same product with g->b packed before; g->b, g->ldb and g->tb are not looked at. */
+/* The same with g->b packed already; g->b, g->ldb and g->tb are ignored. */
 DIS_KERNEL_DECLARE(void, dis__sgemm_with_packed, (const dis__gemm *g, const float *packed, void *scratch));
 
 #endif

@@ -1,19 +1,19 @@
-/* Matrix product on one core, after Goto & van de Geijn (2008).
+/* Matrix multiplication on one core, after Goto & van de Geijn (2008).
  *
  * A strip of op(B) (KC x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
- * it in order, and stays in the L2 cache while all rows of A pass by. The kernel keeps a tile of C in registers and
- * adds one outer product per step: with AVX-512 6 x 64, that is 24 accumulators, 4 vectors of B and one broadcast of A;
- * 10 loads for 24 multiply-adds leave the loads room. Rows of A are read where they lie, several at a time; only a
- * transposed A is packed, a block (MC x KC) at a time.
+ * it sequentially, and stays in the L2 cache while all rows of A are streamed. The kernel keeps a tile of C in
+ * registers and adds one outer product per step: with AVX-512 6 x 64, that is 24 accumulators, 4 vectors of B and one
+ * broadcast of A; with 10 loads for 24 multiply-adds, loads are not the bottleneck. Rows of A are read in place,
+ * several at a time; only a transposed A is packed, a block (MC x KC) at a time.
  *
- * Tiles at the lower edge are lower, at the right edge narrower; all run the same chain of operations for an element.
- * Packing a matrix against its grain goes through squares transposed in registers.
+ * Tiles at the lower edge have fewer rows, at the right edge fewer columns; all run the same chain of operations for an
+ * element. Packing a transposed matrix transposes squares in registers.
  *
- * Columns of A that are zero in all MR rows of a tile add nothing: after a ReLU these are a third to a half in networks
- * that were trained, since many units hardly ever fire. Where some are, the others are listed once for the panels of a
- * strip, and tiles take the listed ones alone: the same sums to the last digit.
+ * Columns of A that are zero in all MR rows of a tile add nothing: after a ReLU these are a third to a half in trained
+ * networks, since many units are rarely active. If there are some, the other columns are listed once for the panels of
+ * a strip, and tiles use only these: the sums are identical.
  *
- * Cost: 2 m n k operations; packing touches B once a strip of C, a transposed A n / NC times. */
+ * Cost: 2 m n k operations; packing reads B once per strip of C, a transposed A n / NC times. */
 #include "nn/cpu/gemm.h"
 #include "nn/cpu/vecf.h"
 #if defined(DIS_ISA_avx512)
@@ -26,9 +26,9 @@ enum { WIDE = 2 };
 enum { STEP = 2, MR = 6 }; /* heights of tiles are multiples of STEP up to MR, widths up to WIDE vectors */
 enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC };
 enum { APART = MR * KC + 16 };
-enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows are in pages of their own, and what comes next of each is fetched early */
-enum { LINE = 16 };                  /* floats of a line of memory */
-enum { FURTHER = 8 };                /* listed columns of A whose rows of B are fetched early */
+enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows are in separate pages, so the next elements of each are prefetched */
+enum { LINE = 16 };                  /* floats per cache line */
+enum { FURTHER = 8 };                /* listed columns of A whose rows of B are prefetched */
 _Static_assert(MC % MR == 0 && NC % DIS_GEMM_NR == 0 && DIS_GEMM_NR % NR == 0, "blocks of whole panels");
 
 static inline size_t smaller(size_t a, size_t b)
@@ -41,7 +41,7 @@ static inline size_t tile_height(size_t left)
     return left >= MR ? MR : (left + STEP - 1) / STEP * STEP;
 }
 
-/* Vectors of the panel that has `left` columns to go. Three and two are faster than four and one. */
+/* Vectors of the panel with `left` columns to go. Three and two are faster than four and one. */
 static inline size_t panel_vectors(size_t left)
 {
     const size_t vectors = (left + L - 1) / L;
@@ -95,7 +95,7 @@ static void pack_along(const float *x, size_t ld, size_t n_cols, size_t k, size_
 }
 
 /* Rows [row, row + m) of a transposed A: panels MR high, APART floats from one to the next. Four panels at a time:
- * whole lines are read, and few positions written to. */
+ * full cache lines are read, and few streams written. */
 static void pack_a(const dis__gemm *g, size_t row, size_t m, size_t k0, size_t k, float *to)
 {
     enum { FOUR = 4 * MR };
@@ -134,21 +134,21 @@ static void pack_b(const dis__gemm *g, size_t col, size_t n, size_t k0, size_t k
     }
 }
 
-/* Where the rows of A lie that a tile needs: element (i, p) at a[i * row + p * step]. */
+/* The rows of A for a tile: element (i, p) at a[i * row + p * step]. */
 typedef struct {
     const float *a;
     size_t row, step;
 } left;
 
-/* What a tile needs besides its rows of A. */
+/* Arguments of a tile besides its rows of A. */
 typedef struct {
     const float *b; /* a panel */
     size_t k;
     bool add;
     float *c;
-    size_t ldc, rows, cols; /* rows x cols of it lie within C */
-    const float *next[2];   /* rows of A that are fetched on the way */
-    const uint32_t *listed; /* the k columns of A that are taken, and FURTHER more; unused where all are taken */
+    size_t ldc, rows, cols; /* rows x cols of it are within C */
+    const float *next[2];   /* rows of A to prefetch */
+    const uint32_t *listed; /* the k columns of A in use, and FURTHER more; unused if all are */
 } right;
 
 /* One step of the sums: a column of A, every third row of which is at a[], times a row of B. */
@@ -177,7 +177,7 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
     float *const c = y->c;
 #pragma GCC unroll 8
     for (int i = 0; i < height; i += 3) a[i / 3] = x.a + (size_t)i * x.row;
-    for (size_t i = 0; i < y->rows; i++) /* needed at the end */
+    for (size_t i = 0; i < y->rows; i++) /* prefetched for the end */
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) __builtin_prefetch(c + i * ldc + v * L, 1);
 #pragma GCC unroll 8
@@ -186,7 +186,7 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
         for (int v = 0; v < vectors; v++) sum[i][v] = (dis__vecf){0};
     const float *b = y->b, *next = y->next[0], *next2 = y->next[1];
     if (listed) {
-        enum { SOME = LINE / 2 }; /* about half are listed, and all of the next rows is fetched */
+        enum { SOME = LINE / 2 }; /* about half are listed, and all of the next rows are prefetched */
         const uint32_t *at = y->listed;
         for (size_t done = 0; done < k; done += SOME, next += LINE, next2 += LINE) {
             const size_t steps = smaller(SOME, k - done);
@@ -235,7 +235,7 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
         for (size_t j = 0; j < y->cols; j++) c[i * ldc + j] = y->add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
 }
 
-/* For a packed A, and for one that is read in place, all of it or the columns listed. */
+/* For a packed A, and for one read in place, all of it or the listed columns. */
 #define TILE(height, vectors)                                         \
     static void packed_##height##_##vectors(left x, const right *y)   \
     {                                                                 \
@@ -275,8 +275,8 @@ static tile_function *const tiles[2][MR / STEP][WIDE] = {
 };
 static tile_function *const listed_tiles[WIDE] = TILES(listed);
 
-/* Lists the columns of MR rows that are not zero in all of them; how many those are. None that is zero among the first:
- * most likely nowhere, and nothing is listed, which says k. */
+/* Lists the columns of MR rows that are not zero in all of them; returns their number. If none of the first columns is
+ * zero, most likely none is, and the function returns k without a list. */
 static size_t list_columns(left x, size_t k, uint32_t *at)
 {
     enum { FIRST = 32 };
@@ -310,8 +310,8 @@ static size_t list_columns(left x, size_t k, uint32_t *at)
     return n;
 }
 
-/* C block (m x n) at c: some rows of A stay in the L1 cache while the panels of B pass by, and each panel fetches a
- * share of the rows that follow. `high` is how far MR rows of A are apart. */
+/* C block (m x n) at c: some rows of A stay in the L1 cache while the panels of B are streamed, and each panel
+ * prefetches a share of the following rows. `high` is the distance between groups of MR rows of A. */
 static void product(left x, size_t high, const float *b, size_t m, size_t n, size_t k, bool add, float *c, size_t ldc)
 {
     const bool packed = x.step == MR;
@@ -337,7 +337,7 @@ static void product(left x, size_t high, const float *b, size_t m, size_t n, siz
     }
 }
 
-/* The product of matrices with k = 0. */
+/* The result for k = 0. */
 static void nothing(const dis__gemm *g)
 {
     for (size_t i = 0; !g->add && i < g->m; i++) memset(g->c + i * g->ldc, 0, g->n * sizeof *g->c);
@@ -385,7 +385,7 @@ size_t DIS_KERNEL(dis__sgemm_packed_size)(size_t k, size_t n)
     return k * ((n + L - 1) / L * L);
 }
 
-/* Blocks of KC rows, each with all its columns. */
+/* Blocks of KC rows, each with all columns. */
 void DIS_KERNEL(dis__sgemm_pack)(const dis__gemm *g, float *packed)
 {
     for (size_t p = 0; p < g->k; p += KC) {

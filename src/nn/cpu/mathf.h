@@ -1,4 +1,4 @@
-/* mathf.h: exp, log and erf in float without branches, so that loops over them become vector code on every instruction
+/* mathf.h: exp, log and erf in float without branches, so that loops over them are vectorized for every instruction
  * set. Measured over all finite arguments of interest (tests/unit/test_nn_ops.c): exp 2 ulp, log 1 ulp, erf 6e-7.
  *
  * exp: x = k ln 2 + r, polynomial of degree 6 in r (Chebyshev nodes, 1e-8); 0 below -87, finite above 88. log: x = 2^k

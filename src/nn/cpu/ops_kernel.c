@@ -1,5 +1,5 @@
-/* Column `cpu` of the kernel table: the loops in float, compiled for each instruction set, with vector exp and log and
- * the matrix product of gemm_kernel.c. */
+/* Column `cpu` of the kernel table: the loops in float, compiled for each instruction set, with vectorized exp and log
+ * and the GEMM of gemm_kernel.c. */
 #include <math.h>
 #include "nn/cpu/bf16.h"
 #include "nn/cpu/gemm.h"

@@ -32,12 +32,12 @@ static inline void dis__storef(float *x, dis__vecf v)
 
 #if defined(__clang__) || __GNUC__ >= 12
 #define DIS_SHUFFLEF(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else /* GCC had its own way before */
+#else /* older GCC versions use another builtin */
 typedef int32_t dis__maskf __attribute__((vector_size(4 * DIS_FLANES)));
 #define DIS_SHUFFLEF(a, b, ...) __builtin_shuffle(a, b, (dis__maskf){__VA_ARGS__})
 #endif
 
-/* Lanes of a and b in turn: the lower halves, the upper halves. */
+/* Interleaves lanes of a and b: the lower halves, the upper halves. */
 #if DIS_FLANES == 16
 #define DIS_ZIP_LOW(a, b)  DIS_SHUFFLEF(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define DIS_ZIP_HIGH(a, b) DIS_SHUFFLEF(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
@@ -50,7 +50,7 @@ typedef int32_t dis__maskf __attribute__((vector_size(4 * DIS_FLANES)));
 #endif
 
 /* A square of DIS_FLANES x DIS_FLANES: rows become columns. Each round zips row i with row i + half; after log2 rounds
- * every element has moved to its position. */
+ * every element is in its final position. */
 static inline void dis__transposef(dis__vecf row[DIS_FLANES])
 {
 #pragma GCC unroll 4

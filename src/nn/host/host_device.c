@@ -1,7 +1,7 @@
-/* The devices in the host's memory: `ref`, one thread in double, `cpu`, all threads in float, and `cpu-bf16`, the
- * same with weights multiplied in bfloat16 (nn/cpu/bf16.h). Copies are memcpy; operations are cut into jobs of about
- * 64k units of work (operation_jobs.h) and done when the call returns. Steps are not recorded: there is nothing to
- * save. */
+/* The devices in the host's memory: `ref`, one thread in double, `cpu`, all threads in float, and `cpu-bf16`, the same
+ * with weights multiplied in bfloat16 (nn/cpu/bf16.h). Copies are memcpy; operations are divided into jobs of about 64k
+ * units of work (operation_jobs.h) and complete when the call returns. Steps are not recorded, since that would save
+ * nothing. */
 #include "nn/host/host_device.h"
 #include "core/kernel.h"
 #include "core/memory/memory.h"
@@ -154,7 +154,7 @@ dis_status dis__host_run(void *session, dis__op op, const void *args)
     union {
         dis__product_args product;
         dis__conv_args conv;
-    } own; /* what a cut completes */
+    } own; /* arguments completed by the division into jobs */
     const void *a = args;
     if (op == DIS_OP_product || op == DIS_OP_conv || op == DIS_OP_conv_grad) a = memcpy(&own, args, dis__args_size(op));
     const dis__cut cut = dis__cut_of(op, (void *)a, s->n_threads);
@@ -167,7 +167,7 @@ dis_status dis__host_run(void *session, dis__op op, const void *args)
 
 /* ---- weights in bfloat16 ---- */
 
-/* Products whose B is the same from call to call keep it in bfloat16. */
+/* GEMMs whose B is constant between calls keep it in bfloat16. */
 static size_t plan_bf16(void *session, dis__op op, const void *args)
 {
     const dis__product_args *a = args;
@@ -244,7 +244,7 @@ static dis_status usable_bf16(const dis__device *device)
     .copy_out = copy, .zero = zero, .begin_step = dis__host_begin_step, .end_step = dis__host_end_step,            \
     .synchronise = synchronise
 
-/* Not in the registry: tests compare others with it. */
+/* Not in the registry: tests compare other devices with it. */
 static const dis__device_row ref_row = {.name = "ref", .machine = "ref"};
 
 const dis__device dis__device_ref = {.name = "ref",

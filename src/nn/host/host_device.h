@@ -1,15 +1,15 @@
-/* host_device.h: a session of a device in the host's memory: what `ref` and `cpu` share, and test devices build on. */
+/* host_device.h: a session of a device in host memory: shared by `ref` and `cpu`, and the base of test devices. */
 #ifndef DIS_NN_HOST_HOST_DEVICE_H
 #define DIS_NN_HOST_HOST_DEVICE_H
 #include "nn/device.h"
 
 typedef struct {
     dis__op_function *op[DIS_N_OPS];
-    size_t real, times;   /* bytes of a number, and of scratch memory that products need */
-    bool threads;         /* operations are cut into jobs */
+    size_t real, times;   /* bytes of a value, and of scratch memory for GEMMs */
+    bool threads;         /* operations are divided into jobs */
     size_t scratch_bytes; /* of one thread */
     char *scratch;
-    int n_threads; /* that there is scratch memory for */
+    int n_threads; /* capacity of scratch memory */
     dis_context *ctx;
 } dis__host_session;
 

@@ -1,10 +1,10 @@
-/* How each operation is cut: one row per operation. */
+/* How each operation is divided into jobs: one row per operation. */
 #include "nn/host/operation_jobs.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "nn/cpu/gemm.h"
 
-enum { COLUMNS = 128 }; /* a job over columns has whole lines of memory of them */
+enum { COLUMNS = 128 }; /* a job over columns has full cache lines of them */
 
 static size_t parts(size_t n, size_t size)
 {
@@ -23,7 +23,7 @@ static dis__cut columns(size_t n, size_t work)
 
 /* ---- products ---- */
 
-/* n cut into parts of at most `max`, all alike, multiples of `unit` where there are several. */
+/* n divided into equal parts of at most `max`, multiples of `unit` if there are several. */
 static size_t even_part(size_t n, size_t max, size_t unit)
 {
     const size_t size = parts(n, parts(n, max));
@@ -32,9 +32,9 @@ static size_t even_part(size_t n, size_t max, size_t unit)
 
 size_t dis__product_tiles(dis__product_args *args, int n_threads)
 {
-    /* High and as wide as a packed strip, since each tile packs its strip anew; smaller while there are few for the
-     * threads. A tile of some million operations is worth a job of its own; smaller ones would spend more time packing
-     * than multiplying. */
+    /* High and as wide as a packed strip, since each tile packs its strip again; smaller if there are too few tiles for
+     * the threads. A tile of some million operations is worth a separate job; smaller ones would spend more time
+     * packing than multiplying. */
     enum { SMALLEST = 1 << 23, HIGH = 2048, LOW = 96, NARROW = 128 };
     const size_t few = n_threads > 1 ? 2 * (size_t)n_threads : 1;
     if (args->m == 0 || args->n == 0) return 0;
@@ -144,7 +144,7 @@ CUT(packed_attention, dis__packed_attention_args)
 
 /* ---- convolutions ---- */
 
-enum { PARTS = 16 }; /* of the weight's gradient, at most */
+enum { PARTS = 16 }; /* of the weight's gradient, maximum */
 
 static size_t kernel_size(const dis__conv_args *a)
 {
@@ -160,7 +160,7 @@ static dis__cut cut_conv(void *args, int n_threads)
     return rows(parts(a->n, a->group), dis__saturating_size(a->group * places, a->out * k / 8 + k, 0));
 }
 
-/* The weight's gradient is stored in parts, which the device adds up in order. */
+/* The weight's gradient is stored in parts, which the device adds in order. */
 static dis__cut cut_conv_grad(void *args, int n_threads)
 {
     (void)n_threads;
@@ -240,7 +240,7 @@ static size_t work_conv_grad(const void *args, size_t real)
 typedef struct {
     size_t size; /* of the arguments */
     dis__cut (*cut)(void *args, int n_threads);
-    size_t (*scratch)(const void *args, size_t real, size_t times); /* NULL: what products need */
+    size_t (*scratch)(const void *args, size_t real, size_t times); /* NULL: the requirements of GEMMs */
     size_t (*work)(const void *args, size_t real);                  /* NULL: none */
 } row;
 

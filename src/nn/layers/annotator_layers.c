@@ -1,6 +1,5 @@
-/* Layers of models that know the worker: votes by way of a confusion matrix per row, a value that no gradient
- * passes, and the head of terms that pull at rows of a table (workers' vectors). Sources and formulas:
- * nn/loops/annotator_loops.h. */
+/* Layers of annotator models: votes through a confusion matrix per row, a stop-gradient, and the head of penalty terms
+ * on rows of a table (workers' vectors). Sources and formulas: nn/loops/annotator_loops.h. */
 #include "nn/net_internal.h"
 
 /* ---- confusion ---- */
@@ -186,7 +185,7 @@ int dis__head_pairs(dis__net *net, const char *name, int embedded, size_t max_pa
     return dis__net_head(net, layer);
 }
 
-/* Pairs after those that were given, of weight 0, so that numbers of pairs are few. */
+/* Padding pairs of weight 0 after the given ones, so that few different sizes occur. */
 static dis_status pad_pairs(dis__net *net, const dis__layer *layer, size_t n)
 {
     static const float weight[ROUND];

@@ -1,5 +1,5 @@
 /* Batch normalisation over rows, time and position, with the residual and the activation that follow it: O(elements).
- * The running mean and variance are kept with the parameters, saved with them and never trained. */
+ * The running mean and variance are stored and saved with the parameters, and never trained. */
 #include "nn/net_internal.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
-/* Convolution over images (rows, height, width, channels) or over sequences, which are images of height 1 and as wide
- * as they have positions. Weights are (out, kernel_h, kernel_w, channels). image_loops.h says how and at what cost. */
+/* Convolution over images (rows, height, width, channels) or over sequences, which are images of height 1 with one
+ * column per position. Weights are (out, kernel_h, kernel_w, channels). image_loops.h has the algorithm and its
+ * cost. */
 #include "nn/net_internal.h"
 #include <math.h>
 
@@ -85,7 +86,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
 static const dis__layer_kind conv_kind = {
     .name = "conv", .own = sizeof(conv), .plan = plan, .forward = forward, .backward = backward};
 
-/* Size of a dimension after the kernel; 0: it does not fit. */
+/* Size of a dimension after the kernel; 0: the kernel does not fit. */
 static size_t size_after(size_t n, const dis__conv_options *o)
 {
     if (o->same) return (n + o->stride - 1) / o->stride;

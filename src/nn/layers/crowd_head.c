@@ -1,9 +1,9 @@
-/* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from what the network says of an item to the
- * logits of that worker's vote, learned with the network. MW has a matrix per worker (start: the identity), VW a
- * vector (ones), VB a bias (zeros), VW+B both, SW one number (1). The map reads the logits, as the code of Uma et
- * al. (2020) does, or q = softmax(logits), as Rodrigues & Pereira write it: there a vote's logits start in [0, 1],
- * so that no vote gets more than e / (e + K - 1) and classes whose q is near 0 get no gradient. Votes are sparse:
- * O(K^2) per vote for MW, O(K) for the others, never rows x workers. q itself is what is predicted.
+/* The crowd layer of Rodrigues & Pereira (2018): a map per worker from the network's output for an item to the logits
+ * of that worker's vote, trained with the network. MW has a matrix per worker (initially the identity), VW a vector
+ * (ones), VB a bias (zeros), VW+B both, SW a scalar (1). The map reads the logits, as the code of Uma et al. (2020)
+ * does, or q = softmax(logits), as Rodrigues & Pereira define it: there a vote's logits are initially in [0, 1], so
+ * that the probability of a vote is at most e / (e + K - 1) and classes with q near 0 get no gradient. Votes are
+ * sparse: O(K^2) per vote for MW, O(K) for the others, never rows x workers. The prediction is q.
  *
  * Gradients of a worker's parameters are summed over that worker's votes in one job, in the order of the votes. */
 #include "nn/net_internal.h"
@@ -14,7 +14,7 @@ typedef struct {
     dis__crowd kind;
     bool on_logits, over_all, has_matrix, has_bias;
     size_t n_workers, max_votes, n_votes, n_groups;
-    /* On the host; the device has the same in VOTES. */
+    /* On the host; the device has a copy in VOTES. */
     int32_t *votes;                                      /* one block: */
     int32_t *row, *worker, *label, *order, *group_start; /* of votes */
     int32_t *row_start;                                  /* (rows + 1) */
@@ -23,7 +23,7 @@ typedef struct {
 } crowd;
 
 enum { Q, ROW_LOSS, VOTE_GRAD, WASTE, VOTES };
-enum { GROUPS = 64 }; /* a device that records steps has as many at a time */
+enum { GROUPS = 64 }; /* a device that records steps needs a multiple of this */
 
 dis__crowd_head_options dis__crowd_head_options_default(void)
 {
@@ -64,7 +64,7 @@ static void free_own(dis__layer *layer)
     dis__free(h->count);
 }
 
-/* Where the device has it. */
+/* Its address on the device. */
 static const int32_t *device_address(const dis__layer *layer, const int32_t *here)
 {
     return (const int32_t *)layer->work[VOTES] + (here - ((const crowd *)layer->own)->votes);
@@ -95,7 +95,7 @@ static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
     };
 }
 
-/* The number of votes is not in the key: starts of rows and groups say where they end. */
+/* The number of votes is not in the key: starts of rows and groups mark their end. */
 static dis_status prepare(dis__net *net, dis__layer *layer)
 {
     const crowd *h = layer->own;
@@ -163,14 +163,14 @@ int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_worker
     if (o.kind == DIS_CROWD_VB || o.kind == DIS_CROWD_VWB)
         dis__layer_param(net, layer, "bias", 2, (size_t[]){n_workers, k}, DIS_START_ZERO, 0);
     for (size_t i = 0; i < layer->n_params; i++)
-        net->params[layer->param[i]].decays = false; /* towards 0 would be away from the identity */
+        net->params[layer->param[i]].decays = false; /* decay towards 0 would be away from the identity */
     return dis__net_head(net, layer);
 }
 
 /* ---- votes ---- */
 
-/* order: votes by worker, each worker's as they came; group_start: where each worker that voted begins. Groups are as
- * many as the device wants at a time, the last ones without votes. */
+/* order: votes by worker, stable; group_start: start of each worker with votes. The number of groups is a multiple
+ * required by the device, the last ones are empty. */
 static void group_by_worker(const dis__net *net, crowd *h, size_t n)
 {
     memset(h->count, 0, (h->n_workers + 1) * sizeof *h->count);

@@ -1,4 +1,4 @@
-/* Layers without parameters that pass values on: dropout, the sum of two, several side by side.
+/* Layers without parameters: dropout, the sum of two values, concatenation.
  * O(elements). */
 #include "nn/net_internal.h"
 #include <math.h>
@@ -100,7 +100,7 @@ int dis__layer_dropout(dis__net *net, int x, double rate)
 /* ---- add ---- */
 
 typedef struct {
-    bool in_place; /* the second value is made by a linear layer for this sum alone */
+    bool in_place; /* the second value is the output of a linear layer used only here */
 } sum;
 
 static bool add_passes(const dis__net *net, const dis__layer *layer);

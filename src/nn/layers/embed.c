@@ -1,5 +1,5 @@
 /* Rows of a table by id: embeddings, bags of embeddings, and rows of a value gathered by their position. All three are
- * one operation; only where the table lies differs. Gradients are added row by row, each job having some of the columns
+ * one operation; only the location of the table differs. Gradients are added row by row, and each job has some columns
  * of all rows, so their order is fixed. O(ids width). */
 #include "nn/net_internal.h"
 

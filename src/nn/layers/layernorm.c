@@ -1,12 +1,12 @@
 /* Layer normalisation over channels, of x or of x + residual: O(elements). Mean and 1 / sd of each row are kept, the
- * rest is computed again in backward. In networks that never train x may be within the residual already, added by the
- * product that makes it. */
+ * rest is recomputed in backward. In networks that only predict, x may already be added to the residual by the GEMM
+ * that computes it. */
 #include "nn/net_internal.h"
 
 typedef struct {
     dis__layernorm_options o;
-    bool in_place; /* x is made by a linear layer for this one alone */
-    bool summed;   /* and was added to the residual, where that lies */
+    bool in_place; /* x is the output of a linear layer used only here */
+    bool summed;   /* and was added to the residual, in place */
 } layernorm;
 
 dis__layernorm_options dis__layernorm_options_default(void)

@@ -1,20 +1,20 @@
-/* Linear layer with its activation: y = act(x W' + b), W (out, in). Backward: dz = dy act' in place of dy; dx = dz W,
- * dW += dz' x (the first one after an update is stored), db += sums of dz. Three products of 2 rows in out operations
- * each.
+/* Linear layer with its activation: y = act(x W' + b), W (out, in). Backward: dz = dy act' overwrites dy; dx = dz W, dW
+ * += dz' x (the first one after an update is stored), db += sums of dz. Three GEMMs of 2 rows in out operations each.
  *
- * Two without anything between them, (x V' + a) W' + b, are one with the matrix W V and the bias W a + b: where nothing
- * is trained these are made once, 2 in middle out operations, and save 2 rows (in middle + middle out - in out). */
+ * Two consecutive linear layers, (x V' + a) W' + b, equal one with the matrix W V and the bias W a + b. In networks
+ * that only predict, these are computed once, 2 in middle out operations, and save 2 rows (in middle + middle out - in
+ * out). */
 #include "nn/net_internal.h"
 #include <math.h>
 
 typedef struct {
     size_t n_in, n_out;
     dis__activation act;
-    bool merged; /* into a later layer, where nothing is trained */
+    bool merged; /* layer into which this one is merged, if nothing is trained */
     int first;   /* layer that is merged into this one; DIS_NONE: none */
-    int sum;     /* layer that adds this one's value to another, or normalises both; DIS_NONE: none */
+    int sum;     /* layer that adds this one's value to another, or normalises the sum; DIS_NONE: none */
     bool bias;
-    bool tied; /* the matrix is another layer's too */
+    bool tied; /* the matrix is shared with another layer */
 } linear;
 
 static void *bias_of(const dis__net *net, const dis__layer *layer)
@@ -31,9 +31,9 @@ enum {
     MADE,
     MATRIX,
     BIAS
-}; /* work of networks that never train; the last two: of the layer that another is merged into */
+}; /* work of networks that only predict; the last two: of the layer into which another is merged */
 
-/* What the device makes of the weights, once. */
+/* The device's preprocessed weights, computed once. */
 static dis_status plan_prepared(dis__net *net, dis__layer *layer, size_t n_in)
 {
     const linear *l = layer->own;
@@ -68,7 +68,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
                                 DIS_WORK_LASTING));
         return dis__layer_work(net, layer, dis__saturating_size(l->n_out, real, 0), DIS_WORK_LASTING);
     }
-    /* GELU's slope needs its argument; the others' follow from the value. */
+    /* GELU's derivative needs its argument; the others' follow from the value. */
     if (l->act != DIS_ACT_GELU || !net->training_plan) return DIS_OK;
     const size_t n = dis__saturating_size(dis__max_rows(net, layer->out), l->n_out, 0);
     return dis__layer_work(net, layer, dis__saturating_size(n, dis__number_bytes(net, DIS_ROLE_VALUE), 0),
@@ -98,7 +98,7 @@ static dis_status prepare(dis__net *net, const dis__layer *layer, const dis__lay
     return dis__product(net, &args);
 }
 
-/* Where the value goes: to its own position, or onto what the sum or normalisation after it has as its other. */
+/* Destination of the value: its own memory, or the other operand of the following sum or normalisation. */
 static void set_target(const dis__net *net, const dis__layer *layer, dis__product_args *args)
 {
     const linear *l = layer->own;
@@ -109,7 +109,7 @@ static void set_target(const dis__net *net, const dis__layer *layer, dis__produc
     args->ldc = l->n_out;
 }
 
-/* A matrix in several parts: as many products, each for its columns. */
+/* A matrix in several parts: one GEMM for the columns of each. */
 static dis_status product(dis__net *net, const dis__layer *layer, const dis__product_args *whole)
 {
     const dis__param *p = &net->params[layer->param[0]];
@@ -149,7 +149,7 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
     return dis__product(net, &args);
 }
 
-/* GELU of what is kept for its slope. */
+/* GELU of the argument kept for its derivative. */
 static dis_status activate_kept(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
@@ -165,7 +165,7 @@ static bool is_gelu(const dis__layer *layer)
     return ((const linear *)layer->own)->act == DIS_ACT_GELU;
 }
 
-/* The gradient of the matrix needs the input; the slopes of activations but GELU follow from the value. */
+/* The gradient of the matrix needs the input; the derivatives of activations except GELU follow from the value. */
 static bool reads(const dis__net *net, const dis__layer *layer, int value)
 {
     if (value != layer->out) return net->params[layer->param[0]].info.trained;
@@ -299,7 +299,7 @@ void dis__linear_merge(dis__net *net, int first, int second)
     dis__layer *one = &net->layers[net->slots[first].producer], *two = &net->layers[net->slots[second].producer];
     ((linear *)one->own)->merged = true;
     ((linear *)two->own)->first = one->index;
-    net->slots[one->in[0]].last_use = two->index; /* that is when it is read */
+    net->slots[one->in[0]].last_use = two->index; /* the value is read at that time */
 }
 
 void dis__linear_in_place(dis__net *net, int value, int sum)
@@ -328,7 +328,7 @@ static dis_status activate_forward(dis__net *net, dis__layer *layer)
     return dis__op_run(net, DIS_OP_activate, &args);
 }
 
-/* dy becomes dx in place, then goes to where it belongs. */
+/* Converts dy to dx in place, then adds it to its destination. */
 static dis_status activate_backward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;

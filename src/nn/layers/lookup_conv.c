@@ -1,10 +1,9 @@
-/* Convolution over ids of a table, without the table's rows being laid out: y = act(conv(table[ids]) + bias).
+/* Convolution over ids of a table, without materializing the rows of the table: y = act(conv(table[ids]) + bias).
  *
  * A text has many positions and few different characters. Each row of the table is multiplied once per batch by the
- * weights of each position of the kernel (product: ids x kernel x out), and a position of the output is the sum of as
- * many rows of that as the kernel is wide. Backward adds up the gradients of these rows, from which those of weights
- * and table follow by products of the same small size. Parameters are those of an embedding and a convolution (weight:
- * out, 1, kernel, in).
+ * weights of each position of the kernel (ids x kernel x out), and a position of the output is the sum of one such row
+ * per kernel position. Backward sums the gradients of these rows, from which those of weights and table follow by GEMMs
+ * of the same small size. Parameters are those of an embedding and a convolution (weight: out, 1, kernel, in).
  *
  * Cost: 2 ids kernel in out operations and positions kernel out additions, instead of 2 positions kernel in out
  * operations; backward twice that. */

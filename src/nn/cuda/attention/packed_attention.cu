@@ -1,13 +1,13 @@
-/* Attention within packed rows (nn/loops/packed_attention_loops.h): the spans of rows and the bits of dropout, which
- * are found before, and the operations; kernels are in packed_attention_mma.cu and packed_attention_plain.cu. */
+/* Attention within packed rows (nn/loops/packed_attention_loops.h): computes the spans of rows and the bits of dropout
+ * beforehand, and launches the operations; kernels are in packed_attention_mma.cu and packed_attention_plain.cu. */
 #include "nn/cuda/attention/packed_attention.cuh"
 
-enum { MANY_BLOCKS = 8192 }; /* of dropout: they are drawn alongside the product that makes qkv; fewer: long before */
+enum { MANY_BLOCKS = 8192 }; /* elements of dropout: from this number on they are drawn concurrently with the GEMM that
+                              * computes qkv; fewer are drawn long before */
 
 /* ---- spans and dropout ---- */
 
-/* The row that a token belongs to: the last one that begins at or before it. Rows without tokens begin where the next
- * one does. */
+/* The row of a token: the last one that begins at or before it. Empty rows begin where the next one does. */
 __device__ int2 span_of(const dis__packed_attention_args &a, size_t token)
 {
     size_t low = 0, high = a.n_rows;
@@ -22,7 +22,7 @@ __device__ int2 span_of(const dis__packed_attention_args &a, size_t token)
     return (int)token < end && (int)token >= start ? make_int2(start, end) : make_int2(0, 0);
 }
 
-/* The row of a token, by all lanes of a warp, 32 rows at a time. */
+/* The row of a token, searched by all lanes of a warp, 32 rows at a time. */
 __device__ size_t warp_row_of(const dis__packed_attention_args &a, size_t token)
 {
     const unsigned lane = threadIdx.x & 31;
@@ -37,7 +37,7 @@ __device__ size_t warp_row_of(const dis__packed_attention_args &a, size_t token)
     return low;
 }
 
-/* Where the elements of a row begin and end, and where those of the next row begin. */
+/* Start and end of the elements of a row, and of the next row. */
 typedef struct {
     size_t row;
     uint64_t end, next;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void enter_row(const dis__packed_attention_args &a, s
     r->next = row + 1 < a.n_rows ? (uint64_t)a.start[row + 1] * of_token : UINT64_MAX;
 }
 
-/* Bits of 1,024 elements, by a warp. */
+/* Bits of 1,024 elements, drawn by a warp. */
 __device__ __forceinline__ void draw_block(const dis__packed_attention_args &a, const philox_keys &keys, uint32_t pass,
                                            uint32_t threshold, uint64_t block, uint32_t *bits)
 {
@@ -72,12 +72,12 @@ typedef struct {
     philox_keys keys;
     int2 *span;
     uint32_t *bits, threshold;
-    unsigned n_spans, run; /* blocks of threads that find spans; blocks of 1,024 elements per warp */
+    unsigned n_spans, run; /* thread blocks that compute spans; blocks of 1,024 elements per warp */
     uint64_t n_blocks;     /* of elements */
 } prelude_call;
 
-/* Blocks [0, n_spans): spans. The others: a warp draws the bits of `run` times 1,024 elements, but for those of no row:
- * rows have positions for as many keys as the longest. */
+/* Blocks [0, n_spans): spans. The others: a warp draws the bits of `run` times 1,024 elements, except elements outside
+ * of rows: rows have positions for as many keys as the longest. */
 __global__ void __launch_bounds__(256) prelude_kernel(const __grid_constant__ prelude_call c)
 {
     const dis__packed_attention_args &a = c.a;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(256) prelude_kernel(const __grid_constant__ pr
         if (block * 1024 < r.end || r.next < (block + 1) * 1024)
             draw_block(a, c.keys, pass, c.threshold, block++, c.bits);
         else
-            block = r.next / 1024; /* the block that the next row begins in: this one has none of it */
+            block = r.next / 1024; /* the block in which the next row begins: it has no elements of this one */
     }
 }
 
@@ -107,7 +107,7 @@ static size_t span_bytes(const dis__packed_attention_args *a)
     return (a->n_tokens * sizeof(int2) + 255) / 256 * 256;
 }
 
-/* Words of dropout, whole blocks of 1,024 bits and what a read may go beyond. */
+/* Words of dropout: full blocks of 1,024 bits plus the read-ahead. */
 static uint64_t n_words(const dis__packed_attention_args *a)
 {
     return ((uint64_t)a->n_tokens * a->n_heads * a->longest + 1023) / 1024 * 32;
@@ -139,7 +139,7 @@ static packed_attention_call call_of(const dis__packed_attention_args *a)
 
 /* ---- sums of dy y ---- */
 
-/* The sums of dy y of each token and head: what softmax's gradient subtracts. Eight lanes have DELTAS of them. */
+/* The sums of dy y of each token and head, which softmax's gradient subtracts. Eight lanes share DELTAS of them. */
 enum { DELTAS = 4 };
 
 template <class T> __device__ __forceinline__ float delta_part(const T *y, const T *dy, size_t d, bool packs)
@@ -187,7 +187,7 @@ static prelude_call prelude_of(const dis__cuda_session *s, const packed_attentio
     p.threshold = drop_threshold(c->a.rate);
     p.n_spans = grid_of(c->a.n_tokens, 256);
     p.n_blocks = c->a.rate > 0 ? n_words(&c->a) / 32 : 0;
-    p.run = grid_of(p.n_blocks, (size_t)s->n_processors * 36); /* as many warps as the device has room for, and spans */
+    p.run = grid_of(p.n_blocks, (size_t)s->n_processors * 36); /* as many warps as fit on the device, and spans */
     return p;
 }
 

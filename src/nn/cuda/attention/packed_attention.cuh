@@ -1,12 +1,12 @@
-/* packed_attention.cuh: what the kernels of attention within packed rows share.
+/* packed_attention.cuh: shared by the kernels of attention within packed rows.
  *
- * Work is cut by tokens, not by rows: a tile is 64 tokens of one head, whatever rows they belong to, and it is
- * compared with the span of those rows. Each token has its row's span, so pairs of different rows do not count.
- * Short rows share a tile, long ones have several, and no block is idle.
+ * Work is divided by tokens, not by rows: a tile is 64 tokens of one head, from any rows, and it is multiplied with the
+ * span of these rows. Each token has its row's span, so pairs of different rows do not count. Short rows share a tile,
+ * long ones have several, and no block is idle.
  *
- * kept: for each token its row's span (int2: start, end; empty after the last row), then the bits of dropout, where
- * there is any: bit e is 1 where element e (see dis__packed_attention_args) is dropped. The words after them are
- * drawn once, four bits each, and backward reads them again. */
+ * kept: for each token its row's span (int2: start, end; empty after the last row), then the bits of dropout, if used:
+ * bit e is 1 if element e (see dis__packed_attention_args) is dropped. They are drawn once, four bits from each word,
+ * and backward reads them again. */
 #ifndef DIS_NN_CUDA_ATTENTION_PACKED_ATTENTION_CUH
 #define DIS_NN_CUDA_ATTENTION_PACKED_ATTENTION_CUH
 #include "nn/cuda/common/kernels.cuh"
@@ -22,7 +22,7 @@ struct packed_attention_call {
     float *parts;         /* (tiles, buckets, heads) of the gradient of biases; NULL: not wanted */
 };
 
-/* The position of (query, key) in dropout is this plus key, both counted over all tokens. */
+/* The index of (query, key) in dropout is this plus key, both counted over all tokens. */
 __device__ __forceinline__ uint64_t drop_base(const dis__packed_attention_args &a, int head, int query, int2 span)
 {
     const uint64_t m = (uint64_t)(span.y - span.x);
@@ -34,10 +34,10 @@ static inline size_t packed_attention_tiles(const dis__packed_attention_args *a)
     return (a->n_tokens + PACKED_ATTENTION_TILE - 1) / PACKED_ATTENTION_TILE;
 }
 
-/* Kernels with tensor cores, for bfloat16 and heads of 32 or 64 channels; false: not for these arguments. */
+/* Tensor-core kernels, for bfloat16 and heads of 32 or 64 channels; false: unsupported arguments. */
 bool dis__cuda_packed_attention_mma(dis__cuda_session *s, const packed_attention_call *c, cudaError_t *error);
 bool dis__cuda_packed_attention_grad_mma(dis__cuda_session *s, const packed_attention_call *c, cudaError_t *error);
-/* For the others. */
+/* For all other arguments. */
 cudaError_t dis__cuda_packed_attention_plain(dis__cuda_session *s, const packed_attention_call *c);
 cudaError_t dis__cuda_packed_attention_grad_plain(dis__cuda_session *s, const packed_attention_call *c);
 

@@ -1,16 +1,17 @@
-/* Attention within packed rows with tensor cores, backward. Scores are computed twice, once per tile of queries for
- * dq and once per tile of keys for dk and dv, so that every sum has one owner and one order: 14 length d operations
- * per query instead of 10 with atomic sums. Tiles pass by as they do forward (packed_attention_mma.cu). Gradients of
- * biases: a tile's gradients of scores are summed along diagonals, distance by distance, and by bucket at the end. */
+/* Attention within packed rows with tensor cores, backward. Scores are computed twice, once per tile of queries for dq
+ * and once per tile of keys for dk and dv, so that every sum has one owner and a fixed order: 14 length d operations
+ * per query instead of 10 with atomic sums. Tiles are streamed as in the forward pass (packed_attention_mma.cu).
+ * Gradients of biases: a tile's gradients of scores are summed along diagonals, distance by distance, and by bucket at
+ * the end. */
 #include "nn/cuda/attention/packed_attention_tile.cuh"
 
-/* The facts of the pair that comes next. Where queries pass by, the dropout of one is found by its row's span, which is
- * read one pair earlier still. */
+/* The metadata of the next pair. Where queries are streamed, the dropout of one is located by its row's span, which is
+ * read one pair earlier. */
 template <bool KEYS, bool BIAS, bool DROP> struct grad_facts {
     const packed_attention_call &call;
     const int head, own0;
     facts_ahead next;
-    int2 span; /* of this thread's query: of the pair after the next, or always */
+    int2 span; /* of this thread's query: for the pair after the next, or constant */
 
     __device__ __forceinline__ grad_facts(const packed_attention_call &c, const tile_facts &f, int h, int own,
                                           int other)
@@ -44,7 +45,7 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_facts {
     }
 };
 
-/* What a thread knows of its two rows, r0 and r0 + 8, and of the current pair. */
+/* Per-thread state of rows r0 and r0 + 8, and of the current pair. */
 template <bool KEYS, bool BIAS, bool DROP> struct grad_pair {
     const pair_facts &now;
     const int r0, c0;
@@ -61,7 +62,7 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_pair {
         if (!KEYS) return row_sums[h];
         return i ? make_float2(of.z, of.w) : make_float2(of.x, of.y);
     }
-    /* p: scores to shares. */
+    /* p: scores to probabilities. */
     __device__ __forceinline__ void shares(float (&p)[8][4]) const
     {
 #pragma unroll
@@ -76,7 +77,8 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_pair {
             }
         }
     }
-    /* g: gradients of what dropout makes of shares, to gradients of scores; p, of keys: to what dropout made of it. */
+    /* g: gradients of probabilities after dropout, converted to gradients of scores; p, for keys: converted to
+     * probabilities after dropout. */
     __device__ __forceinline__ void gradients(float (&p)[8][4], float (&g)[8][4]) const
     {
         const uint2 none = make_uint2(0, 0);
@@ -108,8 +110,8 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_pair {
 
 /* Sums of gradients of scores by distance. */
 struct distance_sums {
-    float *diagonal, *by_distance; /* a tile's, rows one number longer than its own; (2 longest - 1) */
-    int first, last;               /* of these, that the block has: [first, last) */
+    float *diagonal, *by_distance; /* of a tile, rows padded by one element; (2 longest - 1) */
+    int first, last;               /* the range of these that the block has: [first, last) */
 
     __device__ __forceinline__ void clear() const
     {
@@ -122,7 +124,7 @@ struct distance_sums {
 #pragma unroll
             for (int e = 0; e < 4; e++) diagonal[(r0 + (e >> 1) * 8) * (TILE + 1) + j * 8 + c0 + (e & 1)] = g[j][e];
     }
-    /* apart: of the first key and the first query. */
+    /* apart: distance between the first key and the first query. */
     __device__ __forceinline__ void add(const dis__packed_attention_args &a, int apart) const
     {
         const int shift = (int)threadIdx.x - (TILE - 1); /* column - row */
@@ -147,8 +149,8 @@ struct distance_sums {
     }
 };
 
-/* One tile of queries (KEYS false: dq) or keys (KEYS true: dk, dv), with the other kind passing by. p and g are the
- * shares and the gradients of scores of this block's rows and those columns. */
+/* One tile of queries (KEYS false: dq) or keys (KEYS true: dk, dv), with the other kind streamed. p and g are the
+ * probabilities and the gradients of scores of this block's rows and those columns. */
 template <int D, bool KEYS, bool BIAS, bool DROP>
 __device__ __forceinline__ void packed_attention_grad_tile(const packed_attention_call &call, bf16 *room, tile_facts &f,
                                                            bool *own_seen)
@@ -202,7 +204,8 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
         const pair_facts &now = f.pair[t % 2];
         bf16 *first = room + (2 + t % 2 * 2) * TILE * D, *second = first + TILE * D;
         fetched<D>(t == 0);
-        const bool whole = __syncthreads_and(all_count(f, a, other0)); /* this pair is there, the other one is free */
+        const bool whole = __syncthreads_and(all_count(f, a, other0)); /* this pair has arrived, the other buffer is
+                                                                        * free */
         if (t == 0) {
             left.load(room);
             left2.load(room + TILE * D);
@@ -253,7 +256,7 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
     copies_wait<0>();
     if (a.d_qkv) {
         bf16 *to = (bf16 *)a.d_qkv + (size_t)own0 * ld + head * D;
-        bf16 *free_room = room + (2 + n % 2 * 2) * TILE * D; /* of the pair before the last, or of none */
+        bf16 *free_room = room + (2 + n % 2 * 2) * TILE * D; /* of the pair before the last, or none */
         const float by[2] = {(float)a.scale, (float)a.scale}, one[2] = {1, 1};
         store_tile<D>(d1, by, free_room, to + (KEYS ? a.channels : 0), ld, n_tokens - own0, a.add);
         if (KEYS) store_tile<D>(d2, one, free_room + TILE * D, to + 2 * a.channels, ld, n_tokens - own0, a.add);
@@ -263,7 +266,7 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
     by_distance.to_buckets(call, here);
 }
 
-/* Fewer registers let three blocks share an SM. */
+/* Fewer registers allow three blocks per SM. */
 template <int D, bool KEYS, bool BIAS, bool DROP>
 __global__ void __launch_bounds__(THREADS, by_group<D> || !KEYS ? 3 : 2)
     packed_attention_grad_mma_kernel(const __grid_constant__ packed_attention_call call)
@@ -289,7 +292,7 @@ bool dis__cuda_packed_attention_grad_mma(dis__cuda_session *s, const packed_atte
     const size_t bytes = 6 * TILE * d * sizeof(bf16), facts = 8 << 10; /* at most */
     if (bytes + sums + facts > s->shared) return false;
     cudaStream_t twin = s->stream;
-    *error = c->a.d_qkv ? dis__cuda_fork_twin(s, &twin) : cudaSuccess; /* few blocks each: side by side */
+    *error = c->a.d_qkv ? dis__cuda_fork_twin(s, &twin) : cudaSuccess; /* few blocks each: launched concurrently */
     if (*error == cudaSuccess) *error = launch_tiles(s, twin, backward_of<false>(d, c), c, bytes + sums);
     if (*error != cudaSuccess || !c->a.d_qkv) return true;
     *error = launch_tiles(s, s->stream, backward_of<true>(d, c), c, bytes);

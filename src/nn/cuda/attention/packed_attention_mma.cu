@@ -1,10 +1,11 @@
-/* Attention within packed rows with tensor cores, forward, after Dao (2023): scores and shares stay in registers. A
- * block has 64 queries of one head; tiles of 64 keys and values of the rows that these belong to pass by, two at a time
- * in shared memory, the next one being fetched meanwhile, and what else is to be known of it (dropout, biases) with it:
- * one barrier per tile. 4 length d operations per query. */
+/* Attention within packed rows with tensor cores, forward, after Dao (2023): scores and probabilities stay in
+ * registers. A block has 64 queries of one head; tiles of 64 keys and values of their rows are streamed through two
+ * buffers in shared memory. The next tile is fetched asynchronously together with its dropout bits and biases, with one
+ * barrier per tile. 4 length d operations per query. */
 #include "nn/cuda/attention/packed_attention_tile.cuh"
 
-/* The next 64 keys of two rows of scores, r0 and r0 + 8: the top so far and the sum move on, s becomes shares of it. */
+/* Online softmax over the next 64 keys of two rows of scores, r0 and r0 + 8: updates the maximum and the sum, and
+ * converts s to probabilities. */
 template <int D, bool BIAS, bool DROP>
 __device__ __forceinline__ void soften(float (&s)[8][4], float (&y)[D / 8][4], float (&max)[2], float (&sum)[2],
                                        const pair_facts &now, int r0, int c0, float scale)
@@ -37,7 +38,7 @@ __device__ __forceinline__ void soften(float (&s)[8][4], float (&y)[D / 8][4], f
     }
 }
 
-/* Without dropout five blocks share an SM: registers and shared memory are just enough. */
+/* Without dropout five blocks fit on an SM: registers and shared memory are just sufficient. */
 template <int D, bool BIAS, bool DROP>
 __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5)
     packed_attention_mma_kernel(const __grid_constant__ packed_attention_call call)
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5)
         const pair_facts &now = f.pair[t % 2];
         bf16 *keys = room + (1 + t % 2 * 2) * TILE * D, *values = keys + TILE * D;
         fetched<D>(t == 0);
-        const bool whole = __syncthreads_and(all_count(f, a, k0)); /* this pair is there, the other one is free */
+        const bool whole = __syncthreads_and(all_count(f, a, k0)); /* this pair has arrived, the other buffer is free */
         if (t == 0) left.load(room);
         float s[8][4];
         products_begin<D>();
@@ -136,12 +137,12 @@ __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5)
         if (query < n_tokens && lane % 4 == 0)
             ((float *)a.log_sum)[(size_t)query * a.n_heads + head] = total > 0 ? (max[h] + log2f(total)) / LOG2E : 0;
     }
-    bf16 *free_room = room + (1 + n % 2 * 2) * TILE * D; /* of the pair before the last, or of none */
+    bf16 *free_room = room + (1 + n % 2 * 2) * TILE * D; /* of the pair before the last, or none */
     store_tile<D>(y, by, free_room, (bf16 *)a.y + (size_t)q0 * a.channels + head * D, a.channels, n_tokens - q0, false);
 }
 
-/* The instance for what there is. One that knows biases and dropout does without them too, a little slower: only the
- * usual heads of 64 channels have more of them, for each takes the compiler a second. */
+/* Selects the template instance. One with biases and dropout also handles arguments without them, slightly slower: only
+ * the usual heads of 64 channels have specialized instances, since each takes a second to compile. */
 static packed_attention_kernel_of *forward_of(size_t d, const packed_attention_call *c)
 {
     if (d == 32) return packed_attention_mma_kernel<32, true, true>;

@@ -1,6 +1,6 @@
-/* Attention within packed rows (nn/loops/packed_attention_loops.h) for any number of channels and both types. One
- * warp per query (or key), 32 keys (or queries) at a time: each lane has the score of one, then the lanes share out
- * the channels. The fast kernels are in packed_attention_mma.cu. */
+/* Attention within packed rows (nn/loops/packed_attention_loops.h) for any number of channels and both types. One warp
+ * per query (or key), 32 keys (or queries) at a time: each lane has the score of one, then the channels are distributed
+ * over the lanes. The fast kernels are in packed_attention_mma.cu. */
 #include "nn/cuda/attention/packed_attention.cuh"
 
 enum { WARPS = 4, CHANNELS = 8 }; /* lanes have up to 8 channels each */
@@ -72,7 +72,7 @@ template <class T> __device__ __forceinline__ void store_grad(const dis__packed_
     *to = from_float<T>(a.add ? as_float(*to) + x : x);
 }
 
-/* dq of a tile of queries; with parts, the gradients of scores are summed by distance, each warp for itself, then by
+/* dq of a tile of queries; with parts, the gradients of scores are summed by distance, separately per warp, then by
  * bucket. */
 template <class T>
 __global__ void __launch_bounds__(WARPS * 32)

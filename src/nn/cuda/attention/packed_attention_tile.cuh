@@ -1,12 +1,12 @@
-/* packed_attention_tile.cuh: tiles of 64 tokens of one head and their products, for the kernels of attention with
- * tensor cores.
+/* packed_attention_tile.cuh: tiles of 64 tokens of one head and their multiplication, for the tensor-core kernels of
+ * attention.
  *
- * Four warps have 16 tokens each. Heads of 64 channels are multiplied by all four warps together on 9.0 (wgmma.cuh:
- * operands come from shared memory, which the warps would otherwise read four times); others, and elsewhere, warp by
- * warp (mma.sync). Sums are in the same registers either way.
+ * Four warps have 16 tokens each. On compute capability 9.0, heads of 64 channels are multiplied by all four warps
+ * together (wgmma.cuh: operands come from shared memory, which the warps would otherwise read four times). Otherwise
+ * each warp multiplies separately (mma.sync). Sums are in the same registers in both cases.
  *
- * A row of a tile is compared with 64 tokens at a time. What counts and what is dropped are 64 bits each: a row
- * counts a range of tokens, its span and window, of which a mask takes some away. */
+ * A row of a tile is multiplied with 64 tokens at a time. Masks of 64 bits each select the valid and the dropped ones:
+ * the valid tokens are a range, the span and window of the row, minus masked tokens. */
 #ifndef DIS_NN_CUDA_ATTENTION_PACKED_ATTENTION_TILE_CUH
 #define DIS_NN_CUDA_ATTENTION_PACKED_ATTENTION_TILE_CUH
 #include "nn/cuda/attention/packed_attention.cuh"
@@ -23,21 +23,21 @@ template <int D> constexpr bool by_group = false;
 
 /* ---- numbers ---- */
 
-/* 64 rows of D numbers, chunks of 16 bytes swapped so that 8 rows hit 8 different banks. */
+/* 64 rows of D values, with 16-byte chunks swizzled so that 8 rows use 8 different banks. */
 template <int D> __device__ __forceinline__ bf16 *place(bf16 *tile, int row, int chunk)
 {
     const int swap = D >= 64 ? row & 7 : row >> 1 & 3;
     return tile + row * D + ((chunk ^ swap) * 8);
 }
 
-/* The block's shared memory, which the launch has as many bytes more of as may be left out. */
+/* The block's shared memory; the launch allocates additional bytes for the alignment. */
 __device__ __forceinline__ bf16 *aligned_room(bf16 *room)
 {
     return (bf16 *)aligned_shared(room, ROOM_ALIGN);
 }
 
-/* Tokens of one tensor, rows of numbers that lie `ld` apart: 64 at a time are fetched, zeros after the last one. A
- * thread has a chunk of every DOWN-th of them. */
+/* Copies tokens of one tensor, rows with stride `ld`, 64 at a time, with zeros after the last one. A thread copies a
+ * chunk of every DOWN-th row. */
 template <int D> struct passing {
     enum { CHUNKS = D / 8, DOWN = THREADS / CHUNKS };
     const char *at;
@@ -53,7 +53,7 @@ template <int D> struct passing {
     {
         bf16 *to = place<D>(tile, threadIdx.x / CHUNKS, threadIdx.x % CHUNKS);
 #pragma unroll
-        for (int i = 0; i < TILE / DOWN; i++) { /* rows DOWN apart are swapped alike */
+        for (int i = 0; i < TILE / DOWN; i++) { /* rows DOWN apart have the same swizzle */
             copy_16(to + i * DOWN * D, at, token < n_tokens);
             at += step;
             token += DOWN;
@@ -61,8 +61,8 @@ template <int D> struct passing {
     }
 };
 
-/* What was fetched is there for this thread, and for all after the next barrier, but for what was fetched last where
- * `first` is set: two pairs of tiles are on their way in the beginning. */
+/* Waits until the copies have arrived for this thread (for all after the next barrier), except the most recent ones if
+ * `first` is set: initially two pairs of tiles are in flight. */
 template <int D> __device__ __forceinline__ void fetched(bool first)
 {
     if (first)
@@ -92,7 +92,7 @@ template <int D> struct left_tile {
     }
 };
 
-/* c (16 x 64 per warp) = left (16 x D) tile' (64 x D). Begun; sums_done() is after it. */
+/* Starts c (16 x 64 per warp) = left (16 x D) tile' (64 x D); sums_done() waits for it. */
 template <int D>
 __device__ __forceinline__ void times_transposed(float (&c)[8][4], const left_tile<D> &left, bf16 *tile)
 {
@@ -134,7 +134,7 @@ __device__ __forceinline__ void as_left(uint32_t (&a)[4][4], const float (&p)[8]
     }
 }
 
-/* c (16 x D per warp) += a (16 x 64) tile (64 x D). Begun; sums_done() is after it. */
+/* Starts c (16 x D per warp) += a (16 x 64) tile (64 x D); sums_done() waits for it. */
 template <int D> __device__ __forceinline__ void add_times(float (&c)[D / 8][4], const uint32_t (&a)[4][4], bf16 *tile)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -160,7 +160,7 @@ template <int D> __device__ __forceinline__ void add_times(float (&c)[D / 8][4],
     }
 }
 
-/* In front of products: registers are as they shall see them. */
+/* Before asynchronous multiplications: makes register writes visible to them. */
 template <int D> __device__ __forceinline__ void products_begin()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -168,7 +168,7 @@ template <int D> __device__ __forceinline__ void products_begin()
 #endif
 }
 
-/* The sums c are there; up to N products begun later may be on their way. */
+/* Waits for the sums c; up to N later multiplications may still be in flight. */
 template <int D, int N, int GROUPS> __device__ __forceinline__ void sums_done(float (&c)[GROUPS][4])
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -179,9 +179,9 @@ template <int D, int N, int GROUPS> __device__ __forceinline__ void sums_done(fl
 #endif
 }
 
-/* A warp's 16 rows of sums, times by[0] and by[1] (rows r0 and r0 + 8), to memory as bfloat16, rows `ld` apart of which
- * the first `here` of the tile are there. They go through shared memory (`tile`, which no one else uses), so that whole
- * lines are written. */
+/* A warp's 16 rows of sums, times by[0] and by[1] (rows r0 and r0 + 8), to memory as bfloat16, with stride `ld`; the
+ * first `here` rows of the tile exist. They are staged in shared memory (`tile`, otherwise unused), so that full lines
+ * are written. */
 template <int D>
 __device__ __forceinline__ void store_tile(const float (&c)[D / 8][4], const float (&by)[2], bf16 *tile, bf16 *to,
                                            size_t ld, int here, bool add)
@@ -214,28 +214,28 @@ __device__ __forceinline__ void store_tile(const float (&c)[D / 8][4], const flo
 
 /* ---- what tiles have alongside numbers ---- */
 
-/* Of a pair of tiles. */
+/* Metadata of a pair of tiles. */
 struct __align__(16) pair_facts
 {
-    float2 sums[TILE]; /* of queries that pass by: the logarithm of the sum (base 2), and delta */
+    float2 sums[TILE]; /* of streamed queries: the logarithm of the sum (base 2), and delta */
     uint2 bits[TILE];  /* dropout of each query: bit k: key k of its tile */
     float bias[2 * TILE];
-    uint2 seen; /* bit k: key k, but for spans and windows */
+    uint2 seen; /* bit k: key k, ignoring spans and windows */
 };
 
 struct tile_facts {
     int2 span[TILE];    /* of this block's tokens */
-    pair_facts pair[2]; /* the current pair, and the next one */
+    pair_facts pair[2]; /* double buffer: the current pair, and the next one */
 };
 
-/* A thread's share of the facts of a pair, on its way from memory. */
+/* A thread's part of the metadata of a pair, loaded ahead. */
 struct facts_ahead {
     uint32_t word[3], shift;
     float bias;
     float2 sums;
     bool seen;
 
-    /* Words that hold bits of keys of the query's row: others may never have been drawn. */
+    /* Words with bits of keys of the query's row: others may be uninitialized. */
     __device__ __forceinline__ void load_bits(const uint32_t *bits, uint64_t base, int k0, int2 span)
     {
         const uint64_t e = base + (uint64_t)(int64_t)k0;
@@ -267,7 +267,7 @@ __device__ __forceinline__ void load_spans(tile_facts &f, const packed_attention
     }
 }
 
-/* Tokens that the block's tokens may see; none: x >= y. */
+/* Range of tokens visible to the block's tokens; empty: x >= y. */
 __device__ __forceinline__ int2 seen_by_all(const packed_attention_call &call, int first)
 {
     int last = min(first + TILE, (int)call.a.n_tokens) - 1, end = call.span[last].y;
@@ -289,7 +289,7 @@ __device__ __forceinline__ bool key_counts(const dis__packed_attention_args &a, 
     return threadIdx.x < TILE && key < (int)a.n_tokens && (!a.mask || a.mask[key]);
 }
 
-/* Of this thread's token: whether all 64 tokens from `other` on count for it. */
+/* For this thread's token: whether all 64 tokens from `other` on are valid. */
 __device__ __forceinline__ bool all_count(const tile_facts &f, const dis__packed_attention_args &a, int other)
 {
     if (threadIdx.x >= TILE) return true;
@@ -297,7 +297,7 @@ __device__ __forceinline__ bool all_count(const tile_facts &f, const dis__packed
     return !a.mask && !a.window && other >= span.x && other + TILE <= span.y;
 }
 
-/* 64 bits of a row from its column c0 on, of which columns 8 j + i are asked. */
+/* 64 bits of a row from its column c0 on, of which columns 8 j + i are used. */
 struct row_bits {
     uint32_t low, high;
     __device__ __forceinline__ row_bits(uint2 bits, int c0) : low(bits.x >> c0), high(bits.y >> c0)
@@ -318,7 +318,7 @@ __device__ __forceinline__ uint32_t range_word(int from, int to)
     return upto & ~below;
 }
 
-/* Of the block's token own0 + row: which of the 64 from `other` on are in its span and window. */
+/* For the block's token own0 + row: which of the 64 tokens from `other` on are in its span and window. */
 __device__ __forceinline__ uint2 in_range(const tile_facts &f, const dis__packed_attention_args &a, int own0, int row,
                                           int other)
 {
@@ -332,8 +332,8 @@ __device__ __forceinline__ uint2 in_range(const tile_facts &f, const dis__packed
     return make_uint2(range_word(range.x, range.y), range_word(range.x - 32, range.y - 32));
 }
 
-/* What a block has: a tile of one head. Heads are next to each other in memory and in time; tokens come from the end
- * on, which the kernel before has left in the cache. */
+/* What a block has: a tile of one head. Heads are adjacent in memory and in launch order; tokens are processed in
+ * reverse order, because the previous kernel has left the last ones in the cache. */
 struct block_place {
     int tile, head;
     __device__ __forceinline__ block_place(const dis__packed_attention_args &a)

@@ -1,9 +1,9 @@
 /* Scaled dot-product attention within rows of a fixed number of positions (formulas:
- * nn/loops/padded_attention_loops.h), and attention to the one position there is, which keeps or drops whole heads.
+ * nn/loops/padded_attention_loops.h), and attention to a single position, which keeps or drops whole heads.
  *
- * Forward: a warp per query, keys over lanes, then channels over lanes. Backward: a block per row and head; first
- * each query's mean of dP S and its dQ, then dK and dV per key. Nothing but the shares is kept between the two.
- * These sequences are short; long ones are packed and go through packed_attention. */
+ * Forward: a warp per query, keys over lanes, then channels over lanes. Backward: a block per row and head; first each
+ * query's mean of dP S and its dQ, then dK and dV per key. Only the probabilities are kept between the two. These
+ * sequences are short; long ones are packed and use packed_attention. */
 #include "nn/cuda/common/vectors.cuh"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
@@ -58,10 +58,10 @@ static cudaError_t value_alone(dis__cuda_session *s, const dis__padded_attention
 
 /* ---- many ---- */
 
-/* Where one row and head lies. */
+/* Offsets of one row and head. */
 template <class T> struct place {
     const T *q, *k, *v, *share;
-    int n, m; /* positions; of which within the length */
+    int n, m; /* positions; number of positions within the length */
     size_t index, d, ld, channels;
 };
 
@@ -116,7 +116,7 @@ template <class T> __global__ void padded_attention_kernel(attention_call g)
     }
 }
 
-/* room: (n) means of queries, then 2 n numbers per warp. */
+/* room: (n) means of queries, then 2 n values per warp. */
 template <class T> __global__ void padded_attention_grad_kernel(attention_call g)
 {
     extern __shared__ float room[];

@@ -1,4 +1,4 @@
-/* cuda_host.h: the host's side of the CUDA column, in C: what its files share. */
+/* cuda_host.h: the host side of the CUDA column, in C: declarations shared by its files. */
 #ifndef DIS_NN_CUDA_COMMON_CUDA_HOST_H
 #define DIS_NN_CUDA_COMMON_CUDA_HOST_H
 #include "nn/cuda/common/cuda_operations.h"
@@ -8,7 +8,7 @@ extern "C" {
 #endif
 #include "core/cuda/cuda_devices.h"
 
-/* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. */
+/* A status with a message: what failed, on which device, and the remedy. cudaSuccess: DIS_OK. */
 dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char *doing);
 
 size_t dis__cuda_plan(void *session, dis__op op, const void *args);
@@ -20,7 +20,7 @@ static inline bool dis__cuda_within(const dis__cuda_region *r, const void *p)
     return r->at && at >= r->at && at < r->at + r->bytes;
 }
 
-/* Copies through pinned memory, so that the host goes on while numbers are on their way. */
+/* Copies through pinned memory, so that the host continues during the copy. */
 dis_status dis__cuda_copies_open(dis__cuda_session *s);
 void dis__cuda_copies_close(dis__cuda_session *s);
 dis_status dis__cuda_copy_in(void *session, void *to, const void *from, size_t bytes);
@@ -39,11 +39,11 @@ dis_status dis__cuda_update_open(dis__cuda_session *s);
 void dis__cuda_update_close(dis__cuda_session *s);
 
 dis_status dis__cuda_layernorm_open(dis__cuda_session *s);
-cudaError_t dis__cuda_layernorm_begin(dis__cuda_session *s); /* of networks that train: takes its memory */
+cudaError_t dis__cuda_layernorm_begin(dis__cuda_session *s); /* of networks that train: allocates its memory */
 void dis__cuda_layernorm_close(dis__cuda_session *s);
 
 dis_status dis__cuda_side_open(dis__cuda_session *s);
-cudaError_t dis__cuda_side_begin(dis__cuda_session *s); /* of networks that train: takes its memory */
+cudaError_t dis__cuda_side_begin(dis__cuda_session *s); /* of networks that train: allocates its memory */
 void dis__cuda_side_close(dis__cuda_session *s);
 dis_status dis__cuda_layer_done(void *session);
 

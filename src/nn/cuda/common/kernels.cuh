@@ -1,4 +1,4 @@
-/* kernels.cuh: what kernels share: numbers of both types as float, sums over warps and blocks in a fixed order,
+/* kernels.cuh: shared by kernels: values of both types as float, sums over warps and blocks in a fixed order,
  * activations, Philox words, sizes of grids. */
 #ifndef DIS_NN_CUDA_COMMON_KERNELS_CUH
 #define DIS_NN_CUDA_COMMON_KERNELS_CUH
@@ -29,7 +29,7 @@ template <> __device__ __forceinline__ bf16 from_float<bf16>(float x)
     return __float2bfloat16_rn(x);
 }
 
-/* 16 bytes of numbers: 4 floats or 8 bf16. */
+/* 16 bytes of values: 4 floats or 8 bf16. */
 template <class T> struct pack;
 template <> struct pack<float> {
     enum { N = 4 };
@@ -67,7 +67,7 @@ template <> struct pack<bf16> {
     }
 };
 
-/* N float32 that follow each other: at a multiple of 16 bytes where there are more than one. */
+/* N consecutive float32, aligned to 16 bytes if N > 1. */
 template <int N> __device__ __forceinline__ void load_floats(const float *p, float *x)
 {
     if (N == 1) {
@@ -81,7 +81,7 @@ template <int N> __device__ __forceinline__ void load_floats(const float *p, flo
     }
 }
 
-/* The product of two rows, by one thread. */
+/* The dot product of two rows, by one thread. */
 template <class T> __device__ __forceinline__ float dot_of(const T *x, const T *y, size_t n)
 {
     float sum = 0;
@@ -113,7 +113,8 @@ __device__ __forceinline__ float warp_max(float x)
     return x;
 }
 
-/* Over a block of up to 1,024 threads; every thread gets it. `room` (32) may be used again after the next barrier. */
+/* Sum over a block of up to 1,024 threads; every thread receives it. `room` (32) may be reused after the next
+ * barrier. */
 template <class R> __device__ __forceinline__ R block_sum(R x, R *room)
 {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, n = (blockDim.x + 31) >> 5;
@@ -149,7 +150,7 @@ __device__ __forceinline__ float slope_of(dis__activation act, float x)
     }
 }
 
-/* 2^x, 0 for what is too small. */
+/* 2^x, with underflow to 0. */
 __device__ __forceinline__ float exp2_fast(float x)
 {
     float y;
@@ -157,8 +158,8 @@ __device__ __forceinline__ float exp2_fast(float x)
     return y;
 }
 
-/* GELU's slope for numbers that are rounded to bfloat16 afterwards: the error function by Abramowitz & Stegun 7.1.26
- * (6e-7), whose exponential is that of the slope. */
+/* The derivative of GELU for values that are rounded to bfloat16 afterwards: the error function by Abramowitz & Stegun
+ * 7.1.26 (6e-7), whose exponential is also part of the derivative. */
 __device__ __forceinline__ float normal_below(float x, float *density)
 {
     const float z = fabsf(x) * 0.70710678118654752440f, t = __fdividef(1, 1 + 0.3275911f * z), e = __expf(-z * z);
@@ -167,8 +168,8 @@ __device__ __forceinline__ float normal_below(float x, float *density)
     *density = e * 0.39894228040143267794f;
     return x < 0 ? .5f * p * e : 1 - .5f * p * e;
 }
-/* The value alone: the normal distribution as 1 / (1 + 2^-(x p(x^2))), p fitted to it (5e-6 off, and .12 % for
- * |x| < 4). */
+/* Only the value: the normal distribution function as 1 / (1 + 2^-(x p(x^2))), with a fitted p (error 5e-6, and .12 %
+ * for |x| < 4). */
 __device__ __forceinline__ float gelu_fast(float x)
 {
     const float t = fminf(x * x, 25.f);
@@ -187,8 +188,8 @@ __device__ __forceinline__ float gelu_slope_fast(float x)
     return below + x * density;
 }
 
-/* The keys of the rounds of dis__philox (core/random/random.h): as an argument of a kernel they are constants there,
- * which no instruction needs to make. */
+/* The keys of the rounds of dis__philox (core/random/random.h): as kernel arguments they are in constant memory, and
+ * need no instructions. */
 typedef struct {
     uint32_t k[2 * DIS_PHILOX_ROUNDS];
 } philox_keys;
@@ -230,8 +231,8 @@ static inline uint32_t drop_threshold(double rate)
     return (uint32_t)(rate * 4294967296.0);
 }
 
-/* After what each of `parts` blocks has written of its part of a sum, by all threads of a block: whether this one is
- * the last of them, and so sees the parts of all. The counter is 0 before and after. */
+/* Called by all threads of a block after each of `parts` blocks has written its part of a sum: whether this block is
+ * the last one, which sees the parts of all. The counter is 0 before and after. */
 __device__ __forceinline__ bool last_of_parts(unsigned *counter, size_t parts)
 {
     __shared__ bool last;
@@ -245,7 +246,7 @@ __device__ __forceinline__ bool last_of_parts(unsigned *counter, size_t parts)
     __threadfence();
     return last;
 }
-/* Parts that other blocks have written, in their order. */
+/* Adds the parts of all blocks, in order. */
 __device__ __forceinline__ float sum_of_parts(const float *part, size_t parts, size_t apart)
 {
     float sum = 0;
@@ -260,15 +261,15 @@ static inline unsigned grid_of(size_t n, size_t per)
     return (unsigned)(blocks < 1 ? 1 : blocks > 0x7fffffff ? 0x7fffffff : blocks);
 }
 
-/* The same, no more than fill the device a few times over: for kernels that loop. */
+/* The same, but at most a few times the number of blocks that fill the device: for kernels with grid-stride loops. */
 static inline unsigned grid_some(const dis__cuda_session *s, size_t n, size_t per)
 {
     const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(n, per);
     return blocks < most ? blocks : most;
 }
 
-/* Before a launch with so many bytes of dynamic shared memory. The limit is the kernel's in the whole process, and
- * other threads launch it with other sizes: it is never lowered. */
+/* Call it before a launch with this much dynamic shared memory. The limit is per kernel for the whole process, and
+ * other threads use other sizes, so it is never reduced. */
 static inline cudaError_t allow_shared(const dis__cuda_session *s, const void *kernel, size_t bytes)
 {
     cudaFuncAttributes about;

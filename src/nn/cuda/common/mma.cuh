@@ -1,5 +1,5 @@
-/* mma.cuh: products of small tiles on the tensor cores, in bfloat16 with sums in float32 (mma.sync, sm_80 and later),
- * and copies into shared memory that go on by themselves. */
+/* mma.cuh: multiplication of small tiles on the tensor cores, in bfloat16 with sums in float32 (mma.sync, sm_80 and
+ * later), and asynchronous copies to shared memory. */
 #ifndef DIS_NN_CUDA_COMMON_MMA_CUH
 #define DIS_NN_CUDA_COMMON_MMA_CUH
 #include <cuda_bf16.h>
@@ -10,13 +10,13 @@ __device__ __forceinline__ uint32_t shared_address(const void *p)
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/* Shared memory from a multiple of `to` bytes on; as many more must have been asked for. */
+/* Shared memory aligned to `to` bytes; the launch must have allocated as many more. */
 __device__ __forceinline__ char *aligned_shared(void *room, uint32_t to)
 {
     return (char *)room + (to - shared_address(room) % to) % to;
 }
 
-/* Two numbers as a word of bfloat16. */
+/* Two values packed as bfloat16. */
 __device__ __forceinline__ uint32_t pair_to(float x, float y)
 {
     const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
@@ -47,7 +47,7 @@ __device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4], const void *
                  : "r"(shared_address(row)));
 }
 
-/* 16 bytes to shared memory, past the L1 cache; zeros where `there` is false. */
+/* Copies 16 bytes to shared memory, bypassing the L1 cache; zeros if `there` is false. */
 __device__ __forceinline__ void copy_16(void *to, const void *from, bool there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
@@ -55,7 +55,7 @@ __device__ __forceinline__ void copy_16(void *to, const void *from, bool there)
                  : "memory");
 }
 
-/* 8 bytes, by way of the L1 cache. */
+/* 8 bytes, through the L1 cache. */
 __device__ __forceinline__ void copy_8(void *to, const void *from)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(to)), "l"(from) : "memory");
@@ -66,7 +66,7 @@ __device__ __forceinline__ void copies_commit()
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/* Until at most N of the groups of copies are on their way. */
+/* Waits until at most N of the groups of copies are in flight. */
 template <int N> __device__ __forceinline__ void copies_wait()
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");

@@ -1,17 +1,17 @@
-/* wgmma.cuh: products of tiles by four warps together (wgmma, sm_90a), in bfloat16 with sums in float32.
+/* wgmma.cuh: multiplication of tiles by four warps together (wgmma, sm_90a), in bfloat16 with sums in float32.
  *
  * A tile is 64 rows of 64 numbers at a multiple of 1,024 bytes; chunk c of 16 bytes of row r is at position c ^ (r &
  * 7), which is the swizzle of 128 bytes that descriptors name. Of 64 x 64 sums warp w has rows 16 w to 16 w + 15, as
  * mma.sync has them: c[j][0..1] row lane / 4, columns 8 j + lane % 4 * 2 and the next; c[j][2..3] the same 8 rows
- * below. What a product writes may be read after group_wait() and group_registers(). */
+ * below. The result of a multiplication may be read after group_wait() and group_registers(). */
 #ifndef DIS_NN_CUDA_COMMON_WGMMA_CUH
 #define DIS_NN_CUDA_COMMON_WGMMA_CUH
 #include "nn/cuda/common/mma.cuh"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* Eight rows of 128 bytes from `at` on, the next eight `eight` bytes on; the next 64 numbers of a row `wide` on, where
- * rows are not turned 16. */
+/* Descriptor of eight rows of 128 bytes at `at`, with the next eight rows `eight` bytes further; the next 64 values of
+ * a row are `wide` bytes further (16 for transposed rows). */
 __device__ __forceinline__ uint64_t rows_descriptor(uint32_t at, uint32_t wide, uint32_t eight)
 {
     const uint64_t swizzle_128 = 1;
@@ -24,7 +24,7 @@ __device__ __forceinline__ uint64_t tile_descriptor(const void *tile)
     return rows_descriptor(shared_address(tile), 16, 1024);
 }
 
-/* The four warps of a group, of which there are several in a block. */
+/* The four warps of a group; a block has several groups. */
 __device__ __forceinline__ void group_meet(int group)
 {
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
@@ -58,7 +58,7 @@ __device__ __forceinline__ void group_mma_add(float (&c)[8][4], const uint32_t (
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
-/* Registers are as the products that follow shall see them. */
+/* Makes register writes visible to the following multiplications. */
 __device__ __forceinline__ void group_begin()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -69,7 +69,7 @@ __device__ __forceinline__ void group_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/* Until at most N of the groups of products are on their way. */
+/* Waits until at most N of the groups of multiplications are in flight. */
 template <int N> __device__ __forceinline__ void group_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
@@ -80,7 +80,7 @@ __device__ __forceinline__ void group_registers(float (&c)[8][4])
     asm volatile("" : GROUP_SUMS(c)::"memory");
 }
 
-/* What this thread has written to shared memory is seen by products after the next barrier. */
+/* Makes this thread's writes to shared memory visible to multiplications after the next barrier. */
 __device__ __forceinline__ void group_publish()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -1,5 +1,5 @@
 /* Convolutions. cuDNN (cudnn_conv.c) computes those in bfloat16; the kernel below computes the others: float32, rows
- * with lengths, channels that are no multiple of 8, and everything where cuDNN is not installed. It multiplies tiles
+ * with lengths, channels that are not a multiple of 8, and everything if cuDNN is not installed. It multiplies tiles
  * of 64 x 64 x 16 in float32 and reads patches from the image instead of building them:
  *
  *     FORWARD   y (places, out) = patches (places, kernel channels) weight'
@@ -7,7 +7,7 @@
  *     BY_WEIGHT d_weight (out, kernel channels) = dy' patches, summed over places in parts
  *
  * The weight's gradient is summed in parts of the positions. The parts are added in order, and their number is a
- * function of the shape. Cost: 2 positions out kernel channels operations for each of the three products. */
+ * function of the shape. Cost: 2 positions out kernel channels operations for each of the three GEMMs. */
 #include "nn/cuda/common/vectors.cuh"
 #include "nn/cuda/conv/cudnn_conv.h"
 #include <limits.h>
@@ -19,7 +19,7 @@ enum conv_product { FORWARD, BY_INPUT, BY_WEIGHT };
 typedef struct {
     int n, height, width, channels, out_h, out_w, out, kernel_h, kernel_w, stride, pad_top, pad_left;
     int m, cols, k,
-        k_per_part; /* of the product; k_per_part: of BY_WEIGHT, whose parts are side by side in blockIdx.z */
+        k_per_part; /* of the GEMM; k_per_part: of BY_WEIGHT, whose parts are the grid's z dimension */
     const int32_t *length;
     dis__activation act;
     const void *x, *weight, *dy;
@@ -28,9 +28,9 @@ typedef struct {
     bool add;
 } conv_call;
 
-/* A position of the output: its image, and the input's row and column that the kernel's first position looks at. */
+/* A position of the output: its image, and the input's row and column at the kernel's first position. */
 typedef struct {
-    int image, row, col, limit; /* limit: columns of the image that count */
+    int image, row, col, limit; /* limit: number of valid columns of the image */
 } conv_place;
 
 __device__ __forceinline__ conv_place place_of(const conv_call &g, int place)
@@ -44,7 +44,7 @@ __device__ __forceinline__ conv_place place_of(const conv_call &g, int place)
     return p;
 }
 
-/* Where the number of a patch is in x; -1: it is 0. */
+/* Offset in x of an element of a patch; -1: padding. */
 __device__ __forceinline__ int64_t patch_at(const conv_call &g, const conv_place &p, int ki, int kj, int channel)
 {
     const int row = p.row + ki, col = p.col + kj;
@@ -52,7 +52,7 @@ __device__ __forceinline__ int64_t patch_at(const conv_call &g, const conv_place
     return (((int64_t)p.image * g.height + row) * g.width + col) * g.channels + channel;
 }
 
-/* A pixel of the input, and of its image the positions that it went to by a position of the kernel. */
+/* A pixel of the input, and the output positions of its image that use it at a position of the kernel. */
 __device__ __forceinline__ conv_place pixel_of(const conv_call &g, int pixel)
 {
     conv_place p;
@@ -72,7 +72,7 @@ __device__ __forceinline__ int64_t gradient_at(const conv_call &g, const conv_pl
     return (((int64_t)p.image * g.out_h + row / g.stride) * g.out_w + col / g.stride) * g.out + out;
 }
 
-/* A number of the result to where it belongs. */
+/* Stores an element of the result. */
 template <class T>
 __device__ __forceinline__ void conv_store(const conv_call &g, conv_product product, int row, int col, float x)
 {
@@ -119,7 +119,7 @@ template <class T, conv_product P> __global__ void __launch_bounds__(THREADS) pl
     float sum[EACH][EACH] = {};
     for (int k0 = first; k0 < last; k0 += DEEP) {
         for (int e = (int)threadIdx.x; e < TILE * DEEP; e += THREADS) {
-            const bool by_row = P == BY_WEIGHT; /* neighbours in memory to neighbouring threads */
+            const bool by_row = P == BY_WEIGHT; /* consecutive addresses for consecutive threads */
             const int i = by_row ? e % TILE : e / DEEP, k = by_row ? e / TILE : e % DEEP;
             left[k][i] = row0 + i < g.m && k0 + k < last ? left_number<T, P>(g, row0 + i, k0 + k) : 0;
         }
@@ -192,7 +192,7 @@ __global__ void add_parts_kernel(const float *parts, size_t n, unsigned n_parts,
     to[e / wide * width + e % wide] += sum;
 }
 
-/* Images of a few channels (colours), and their kernels, are laid out with whole vectors first. */
+/* Pads the channels of images with few channels (colours), and of their kernels, to full vectors. */
 enum { VECTOR = 8 };
 
 static bool thin(const dis__cuda_session *s, const dis__conv_args *a)
@@ -226,7 +226,7 @@ static cudaError_t widen(dis__cuda_session *s, const void *from, size_t rows, si
     return cudaGetLastError();
 }
 
-/* The same convolution of images with whole vectors, in scratch memory. */
+/* The same convolution of padded images, in scratch memory. */
 static cudaError_t widened(dis__cuda_session *s, const dis__conv_args *a, bool with_weight, dis__conv_args *out)
 {
     const size_t pixels = a->n * a->height * a->width, spots = a->out * a->kernel_h * a->kernel_w;
@@ -271,7 +271,7 @@ static cudaError_t product_of(dis__cuda_session *s, const dis__conv_args *a, siz
     return cudaGetLastError();
 }
 
-/* Parts of the positions whose products fill the device; of more positions never fewer. */
+/* Number of parts of the positions whose GEMMs fill the device; nondecreasing in the positions. */
 static size_t parts_for(const dis__conv_args *a)
 {
     const size_t places = a->n * a->out_h * a->out_w, cols = a->kernel_h * a->kernel_w * a->channels;

@@ -1,7 +1,7 @@
-/* cudnn_choices.h: engines of cuDNN and their settings for shapes where the first that its heuristics name is slower
- * than another one by 3 % or more: found by running all that they name, once, on an H200 with cuDNN 9.19, for ResNet-34
- * with batches of 128 and 512 images of 32 x 32. A list, so that every run takes the same; a version that does not know
- * an entry chooses by itself. */
+/* cudnn_choices.h: engines of cuDNN and their settings for shapes whose first heuristic choice is slower than another
+ * one by 3 % or more, determined by running all choices once, on an H200 with cuDNN 9.19, for ResNet-34 with batches of
+ * 128 and 512 images of 32 x 32. A fixed list, so that every run uses the same engines; a version without an entry uses
+ * its heuristics. */
 #ifndef DIS_NN_CUDA_CONV_CUDNN_CHOICES_H
 #define DIS_NN_CUDA_CONV_CUDNN_CHOICES_H
 #include "nn/cuda/conv/cudnn_conv.h"

@@ -1,10 +1,10 @@
-/* Convolutions by cuDNN 9 (cudnn_plan.c). The library is opened when a session runs its first convolution; without it
- * the kernel of conv.cu computes them. A plan is chosen once per shape and session. Bias and activation follow as one
+/* Convolutions by cuDNN 9 (cudnn_plan.c). The library is loaded when a session runs its first convolution; without it
+ * the kernels of conv.cu are used. A plan is chosen once per shape and session. Bias and activation follow as one
  * kernel.
  *
- * The weight's gradient comes in bfloat16 (engines that give it in float32 took ten times as long on an H200) and is
- * added to the one in float32 by a kernel of our own, or, where that is 0 and the update comes next, is left for the
- * update to read. */
+ * The weight's gradient is computed in bfloat16 (engines with float32 output took ten times as long on an H200). A
+ * separate kernel adds it to the float32 gradient; if that is 0 and the update comes next, the update reads it
+ * directly. */
 #include "nn/cuda/conv/cudnn_conv.h"
 #include "nn/cuda/common/cuda_host.h"
 #if __has_include(<cudnn.h>) && !defined DIS_CUDA_PLAIN
@@ -41,7 +41,7 @@ static void open_library(dis__cuda_session *s, struct dis__cudnn *c)
     c->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (!c->library) return;
     const bool all = dis__cuda_load_functions(c->library, names, sizeof names / sizeof *names, &c->lib);
-    if (all && c->lib.cudnnCreate(&c->handle) != CUDNN_STATUS_SUCCESS) { /* perhaps for want of memory */
+    if (all && c->lib.cudnnCreate(&c->handle) != CUDNN_STATUS_SUCCESS) { /* possibly out of memory */
         dis__cuda_free_cached();
         if (c->lib.cudnnCreate(&c->handle) != CUDNN_STATUS_SUCCESS) c->handle = NULL;
     }
@@ -51,7 +51,7 @@ static void open_library(dis__cuda_session *s, struct dis__cudnn *c)
     }
 }
 
-/* It takes memory and loads kernels as it likes. */
+/* It allocates memory and loads kernels at any time. */
 static void lock(const dis__cuda_session *s)
 {
     if (!dis__cuda_recording(s)) dis__cuda_lock();
@@ -89,8 +89,8 @@ static const dis__cudnn_plan *plan_of(const dis__cuda_session *s, const dis__cud
 
 /* ---- calls ---- */
 
-/* Padding after the last position of a dimension: as much as before the first where that gives `out` positions,
- * otherwise what the last position reads beyond the input. */
+/* Padding after the last position of a dimension: equal to the padding before the first if that gives `out` positions,
+ * otherwise the read-ahead of the last position. */
 static int padding_after(size_t size, size_t out, size_t kernel, size_t stride, size_t before)
 {
     const size_t last = (out - 1) * stride + kernel;
@@ -134,7 +134,7 @@ bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_k
 {
     if (!suits(s, a)) return false;
     if (!opened(s)) return false;
-    const bool narrow = in_scratch(s, a->x); /* work memory of a plan: what x does not are in */
+    const bool narrow = in_scratch(s, a->x); /* work memory of a plan: the part of it that x does not use */
     const dis__cudnn_shape t = shape_of(a, kind, narrow);
     const dis__cudnn_plan *p = plan_of(s, &t, narrow ? DIS_CUDA_PRODUCT : s->scratch_bytes);
     if (!p || !p->plan) return false;

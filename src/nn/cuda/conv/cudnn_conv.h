@@ -1,6 +1,6 @@
-/* cudnn_conv.h: convolutions by cuDNN, where its library is found when the first one is asked for: bfloat16, whole
- * vectors of channels, no lengths, no bias, no activation. Its plans are chosen by its heuristics among those that give
- * the same bytes every time, once per shape, never by timing. */
+/* cudnn_conv.h: convolutions by cuDNN, if its library is found at the first one: bfloat16, full vectors of channels, no
+ * lengths, no bias, no activation. Plans are chosen by its heuristics among the deterministic ones, once per shape,
+ * never by timing. */
 #ifndef DIS_NN_CUDA_CONV_CUDNN_CONV_H
 #define DIS_NN_CUDA_CONV_CUDNN_CONV_H
 #include "nn/cuda/common/cuda_operations.h"
@@ -11,8 +11,8 @@ extern "C" {
 
 typedef enum { DIS_CUDNN_FORWARD, DIS_CUDNN_BY_INPUT, DIS_CUDNN_BY_WEIGHT, DIS_N_CUDNN } dis__cudnn_kind;
 
-/* True: done, or failed with *error. False: not for cuDNN, or it is not here; nothing was done. width: channels of
- * d_weight, which are fewer than those of x where these were filled up. x may are in scratch memory. */
+/* True: done, or failed with *error. False: not supported by cuDNN, or cuDNN is missing; nothing was done. width:
+ * channels of d_weight, which are fewer than those of x if these were padded. x may be in scratch memory. */
 bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, size_t width,
                      cudaError_t *error);
 bool dis__cudnn_is_installed(void); /* or not used by this build */

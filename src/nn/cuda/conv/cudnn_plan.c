@@ -1,9 +1,9 @@
 /* Plans of cuDNN 9, through the descriptors of its backend: tensors, one operation, its graph, an engine with its
  * configuration, a plan, and the pointers of a call.
  *
- * The first that the heuristics name, that is built, needs no more work memory than there is, runs on tensor cores and
- * gives the same bytes every time (engines say which do not); a list has others for some shapes (cudnn_choices.h).
- * Never by timing: another run would choose another. */
+ * The first plan of the heuristics that can be built, fits into the work memory, runs on tensor cores and is
+ * deterministic (engines report this) is used, except for the shapes listed in cudnn_choices.h. Plans are never chosen
+ * by timing, because runs would differ. */
 #include "nn/cuda/common/cuda_operations.h"
 #if __has_include(<cudnn.h>) && !defined DIS_CUDA_PLAIN
 #include "nn/cuda/conv/cudnn_choices.h"
@@ -13,10 +13,10 @@ enum { CONFIGS = 24, NOTES = 16, PARTS = 32 };
 
 /* ---- descriptors ---- */
 
-/* What is being made. After the first failure nothing more is done. */
+/* Builder state. After the first failure all further calls do nothing. */
 typedef struct {
     struct dis__cudnn *c;
-    cudnnBackendDescriptor_t own[PARTS]; /* all that were made for a plan */
+    cudnnBackendDescriptor_t own[PARTS]; /* descriptors created for a plan */
     int n;
     bool failed;
 } maker;
@@ -80,7 +80,7 @@ static cudnnBackendDescriptor_t convolution(maker *m, const dis__cudnn_shape *t)
     return d;
 }
 
-/* How the attributes of the three operations are called. */
+/* Names of the attributes of the three operations. */
 static const struct {
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t x, w, y, conv, alpha, beta;
@@ -132,7 +132,7 @@ static cudnnBackendDescriptor_t graph_of(maker *m, const dis__cudnn_shape *t)
 
 /* ---- choosing ---- */
 
-/* Whether the engine of a configuration gives the same bytes every time, on tensor cores, with sums in float32. */
+/* Whether a configuration's engine is deterministic, uses tensor cores, and sums in float32. */
 static bool good_engine(struct dis__cudnn *c, cudnnBackendDescriptor_t config)
 {
     cudnnBackendDescriptor_t engine = NULL;
@@ -213,7 +213,7 @@ static const dis__cudnn_choice *choice_of(const dis__cudnn_shape *t)
     return NULL;
 }
 
-/* The engine and the settings that a list has for a shape. */
+/* The listed engine and settings for a shape. */
 static void take_listed(maker *m, cudnnBackendDescriptor_t graph, const dis__cudnn_choice *l, size_t most,
                         dis__cudnn_plan *to)
 {
@@ -238,7 +238,7 @@ static void take_listed(maker *m, cudnnBackendDescriptor_t graph, const dis__cud
     if (!m->failed) build(m->c, config, most, to);
 }
 
-/* Another version of the library may not have what is listed: then its heuristics choose. */
+/* A listed engine may be missing in another version of the library: the heuristics are used then. */
 void dis__cudnn_make_plan(struct dis__cudnn *c, dis__cudnn_plan *p, size_t most)
 {
     maker m = {.c = c};

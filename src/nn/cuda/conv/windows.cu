@@ -1,6 +1,6 @@
-/* Windows, strided identities and convolutions over ids of a table: sums and maxima of a few numbers each, one thread
- * per number that is written. Backward gathers, so that nothing is added twice at once: an input looks at the windows
- * that cover it, a row of the table at the positions that name it. Bound by memory. */
+/* Windows, strided identities and convolutions over ids of a table: sums and maxima of a few values each, one thread
+ * per output element. Backward gathers, which avoids concurrent additions: an input reads the windows that cover it, a
+ * row of the table the positions with its id. Bound by memory. */
 #include "nn/cuda/common/vectors.cuh"
 
 enum { THREADS = 256 };
@@ -145,8 +145,8 @@ template <class T> __global__ void lookup_conv_kernel(dis__lookup_conv_args a)
     ((T *)a.y)[e] = from_float<T>(act_of(a.act, y));
 }
 
-/* A block per (id, position of the kernel) and 32 columns: each warp looks through its share of all positions, 32 at a
- * time, and adds up the rows of dy of those that have this id; the warps' sums are added in order. */
+/* A block per (id, position of the kernel) and 32 columns: each warp scans its share of all positions, 32 at a time,
+ * and adds the rows of dy with this id; the warps' sums are added in order. */
 enum { LOOKUP_WARPS = 32 };
 
 template <class T> __global__ void __launch_bounds__(32 * LOOKUP_WARPS) lookup_conv_grad_kernel(dis__lookup_conv_args a)
@@ -157,7 +157,7 @@ template <class T> __global__ void __launch_bounds__(32 * LOOKUP_WARPS) lookup_c
     const size_t n = a.n * a.width;
     float sum = 0;
     for (size_t base = warp * (size_t)32; base < n; base += 32 * LOOKUP_WARPS) {
-        /* the position of the input; the output it went to lies before - k farther on */
+        /* the position of the input; the corresponding output is before - k further */
         const size_t at = base + lane, j = at % a.width;
         const bool there = at < n && j + a.before >= k && j + a.before - k < a.places && a.id[at] == (int32_t)id;
         unsigned found = __ballot_sync(~0u, there);

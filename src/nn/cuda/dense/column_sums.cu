@@ -1,10 +1,11 @@
-/* Sums of columns, in parts of rows, side by side; the block that is last adds the parts up in order, so that a sum
- * depends on the shape alone. All is bound by memory: 16 bytes per thread and access where rows allow it. */
+/* Sums of columns, in parts of rows, computed in parallel; the last block to finish adds the parts in order, so the
+ * order of a sum depends on the shape only. All kernels are bound by memory: 16 bytes per thread and access where rows
+ * allow it. */
 #include "nn/cuda/common/kernels.cuh"
 
 enum { SUM_COLUMNS = 64, SUM_WARPS = 8 };
 
-/* Block (columns / 64, parts): its warps go down the rows of the part, each lane has two columns. */
+/* Block (columns / 64, parts): its warps iterate over the rows of the part, each lane has two columns. */
 template <class T>
 __global__ void __launch_bounds__(SUM_WARPS * 32)
     column_sums_kernel(const T *x, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part, unsigned *counter)
@@ -36,18 +37,19 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
     if (last_of_parts(counter + blockIdx.x, parts) && sums) out[mine] += sum_of_parts(part + mine, parts, n_cols);
 }
 
-/* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is what the activation's
- * gradient makes of its argument (of) and dy (x), in place. Without a counter the parts are left as they are. */
+/* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is replaced by the activation's
+ * gradient, from its argument (of) and dy (x). Without a counter the parts are not added. */
 template <class T, bool GELU>
 __global__ void __launch_bounds__(SUM_WARPS * 32)
     pack_sums_kernel(T *x, const T *of, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part,
                      unsigned *counter)
 {
-    enum { N = pack<T>::N, WIDE = 32 * N, BATCH = 4 }; /* rows on their way */
+    enum { N = pack<T>::N, WIDE = 32 * N, BATCH = 4 }; /* rows in flight */
     __shared__ float room[SUM_WARPS][WIDE];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const size_t c0 = (size_t)blockIdx.x * WIDE, c = c0 + lane * N, parts = gridDim.y;
-    const size_t mine = parts - 1 - blockIdx.y; /* from the end on, which the product before has left in the cache */
+    const size_t mine = parts - 1 - blockIdx.y; /* in reverse order, because the previous GEMM has left the last rows in
+                                                 * the cache */
     const size_t from = n_rows * mine / parts, to = n_rows * (mine + 1) / parts;
     float total[N] = {0};
     for (size_t r = from + warp; c < n_cols && r < to; r += BATCH * SUM_WARPS) {
@@ -93,7 +95,7 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
         out[c0 + column] += sum_of_parts(part + c0 + column, parts, n_cols);
 }
 
-/* Into how many parts rows are cut: enough to fill the device, few enough to be added up quickly. */
+/* Number of parts of the rows: enough to fill the device, few enough to be added quickly. */
 static size_t row_parts(const dis__cuda_session *s, size_t n_rows, size_t n_cols, size_t wide, size_t fill)
 {
     const size_t across = (n_cols + wide - 1) / wide, most = (n_rows + 31) / 32;
@@ -114,7 +116,7 @@ static cudaError_t pack_sums(dis__cuda_session *s, const dis__column_sums_args *
     return cudaGetLastError();
 }
 
-/* The same, with the parts summed on the side: whoever reads x need not wait for that. */
+/* The same, with the parts added on the side stream: readers of x need not wait for that. */
 static cudaError_t gelu_parts(dis__cuda_session *s, const dis__column_sums_args *a, const void *of, size_t n_parts)
 {
     float *parts;

@@ -1,10 +1,10 @@
-/* Matrix products by cuBLASLt. Row-major C = op(A) op(B) is column-major C' = op(B)' op(A)', so the library gets B
- * first. Bfloat16 products add up in float32; float32 products are float32 throughout (no TF32).
+/* Matrix multiplication by cuBLASLt. Row-major C = op(A) op(B) is column-major C' = op(B)' op(A)', so B is passed
+ * first. Bfloat16 products are summed in float32; float32 uses float32 throughout (no TF32).
  *
- * The algorithm of a shape is chosen once per session, from the library's own list for the device, never by timing:
- * the same shape gives the same bytes on every run. Splitting k is allowed with parts that are added up in order in
- * work memory, not by atomic sums. Shapes that the library has nothing for go to a plain kernel; built with
- * DIS_CUDA_PLAIN all do, since initcheck does not see what the library writes (cmake/cuda.cmake). */
+ * The algorithm of a shape is chosen once per session, from the library's own list for the device, never by timing: the
+ * same shape gives the same bytes in every run. Split-k is allowed if the parts are added in order in work memory, not
+ * by atomic sums. Shapes unsupported by the library use a plain kernel; built with DIS_CUDA_PLAIN all do, since
+ * initcheck does not see the library's writes (cmake/cuda.cmake). */
 #include "nn/cuda/common/cuda_host.h"
 #include "nn/cuda/dense/cublas_library.h"
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { PLAIN = false };
 #endif
 enum { SLOTS = 1024 }; /* a power of 2; open addressing */
 
-/* All that a choice depends on, pointers but by their alignment. */
+/* Everything that a choice depends on; pointers only by their alignment. */
 typedef struct {
     uint64_t m, n, k, lda, ldb, ldc, batch, step_a, step_b, step_c;
     uint32_t ta, tb, type_ab, type_c, ends, beta, align_a, align_b, align_c, align_bias;
@@ -28,7 +28,7 @@ static const cublasLtEpilogue_t epilogues[] = {CUBLASLT_EPILOGUE_DEFAULT, CUBLAS
                                                CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS};
 
 typedef struct {
-    bool used, plain; /* plain: the library has nothing */
+    bool used, plain; /* plain: the library supports no algorithm */
     shape shape;
     cublasLtMatmulDesc_t product;
     cublasLtMatrixLayout_t a, b, c;
@@ -40,11 +40,11 @@ struct dis__cuda_plans {
     cublasLtHandle_t handle;
     plan slot[SLOTS];
     size_t n;
-    int turn;                /* which work memory the next product has */
-    cudaGraphNode_t user[2]; /* the last one of each, in the recording `id`; NULL: none */
+    int turn;                /* index of the work memory of the next GEMM */
+    cudaGraphNode_t user[2]; /* the last one of each, in the capture `id`; NULL: none */
     unsigned long long id;
     bool known[2]; /* whether `user` is all there is */
-    bool lent;     /* others use the work memory too */
+    bool lent;     /* other operations use the work memory too */
 };
 
 static void drop_plan(const dis__cublas *lt, plan *p)
@@ -56,8 +56,8 @@ static void drop_plan(const dis__cublas *lt, plan *p)
     *p = (plan){0};
 }
 
-/* One per GPU for all sessions, until the process ends: to close one waits for the whole device. Guarded by
- * dis__cuda_lock(), which whoever opens a session has. */
+/* One per GPU for all sessions, until the process ends, because closing one waits for the whole device. Guarded by
+ * dis__cuda_lock(), which is held while a session is opened. */
 static cublasLtHandle_t handles[DIS_CUDA_GPUS];
 
 dis_status dis__cuda_plans_open(dis__cuda_session *s)
@@ -140,8 +140,8 @@ static uint32_t tile_of(const dis__cublas *lt, const cublasLtMatmulHeuristicResu
     return tile;
 }
 
-/* Which of the library's choices is taken: its first one, but for tiles of 192 x 192 numbers, which it likes for large
- * products and which are 2 to 8 % slower than what it names next on an H200. */
+/* The choice among the library's algorithms: the first one, except tiles of 192 x 192, which it prefers for large GEMMs
+ * and which are 2 to 8 % slower than the next choice on an H200. */
 static int preferred(const dis__cublas *lt, const cublasLtMatmulHeuristicResult_t *found, int n)
 {
     for (int i = 0; i < n; i++)
@@ -149,7 +149,7 @@ static int preferred(const dis__cublas *lt, const cublasLtMatmulHeuristicResult_
     return 0;
 }
 
-/* The library's choice within our work memory. */
+/* The library's choice within the available work memory. */
 static cublasStatus_t choose(dis__cuda_session *s, plan *p)
 {
     const size_t work = DIS_CUDA_PRODUCT;
@@ -221,7 +221,7 @@ static cudaError_t plan_of(dis__cuda_session *s, const dis__cuda_product_args *a
     const shape t = shape_of(args);
     plan *p = find(s->plans, &t);
     if (!p->used) {
-        if (s->plans->n > SLOTS / 2) { /* many shapes: begin anew */
+        if (s->plans->n > SLOTS / 2) { /* too many shapes: clear the cache */
             for (size_t i = 0; i < SLOTS; i++) drop_plan(s->plans->lt, &s->plans->slot[i]);
             s->plans->n = 0;
             p = find(s->plans, &t);
@@ -241,10 +241,10 @@ static cudaError_t plan_of(dis__cuda_session *s, const dis__cuda_product_args *a
 
 /* ---- counters of the library ---- */
 
-/* The library's kernels for large products share out their tiles by a counter in work memory, which it clears in front
- * of each product. In a recorded step that is a node of its own, and the product waits for two nodes one after the
- * other. Products take turns with two work memories, so clearing needs to wait for the product before the last one
- * alone: its edge is moved there, but where other operations (convolutions) work in that memory too. */
+/* The library's kernels for large GEMMs distribute their tiles by a counter in work memory, which it clears before each
+ * GEMM. In a captured step that is a separate node, and the GEMM waits for two nodes in sequence. GEMMs alternate
+ * between two work memories, so clearing only needs to wait for the GEMM before the last one: its edge is moved there,
+ * unless other operations (convolutions) use that memory too. */
 enum { NODES = 4 };
 
 typedef struct {
@@ -254,8 +254,8 @@ typedef struct {
     size_t n;
 } tail;
 
-/* What comes next on a stream that is recorded waits for these; n 0: too many, or nothing. false: it is not
- * recorded. */
+/* Makes the next node captured on a stream depend on these; n 0: too many, or none. false: the stream is not being
+ * captured. */
 static bool tail_of(cudaStream_t stream, tail *t)
 {
     enum cudaStreamCaptureStatus status;
@@ -269,7 +269,7 @@ static bool tail_of(cudaStream_t stream, tail *t)
     return true;
 }
 
-/* The only node that a node waits for; NULL: there are others, or none. */
+/* The only dependency of a node; NULL: there are others, or none. */
 static cudaGraphNode_t only_before(cudaGraphNode_t node)
 {
     cudaGraphNode_t before[NODES];
@@ -278,7 +278,7 @@ static cudaGraphNode_t only_before(cudaGraphNode_t node)
     return cudaGraphNodeGetDependencies(node, before, edge, &n) == cudaSuccess && n == 1 ? before[0] : NULL;
 }
 
-/* Whether a node clears some of a product's work memory, and nothing else. */
+/* Whether a node clears part of a GEMM's work memory, and nothing else. */
 static bool clears(cudaGraphNode_t node, const char *work)
 {
     enum cudaGraphNodeType type;
@@ -290,7 +290,7 @@ static bool clears(cudaGraphNode_t node, const char *work)
     return from >= (uintptr_t)work && to <= (uintptr_t)work + DIS_CUDA_PRODUCT;
 }
 
-/* The product that was just recorded after `before`: what it clears of `work` is cleared earlier. */
+/* Moves the clearing of `work` for the GEMM captured after `before` to an earlier point. */
 static cudaError_t clear_early(dis__cuda_session *s, const tail *before, const char *work)
 {
     dis__cuda_plans *p = s->plans;

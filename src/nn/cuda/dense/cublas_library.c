@@ -1,4 +1,4 @@
-/* Opening cuBLASLt, once in a process: a caller that asks first waits for it. It stays open. */
+/* Loads cuBLASLt, once per process: concurrent callers wait for it. It stays loaded. */
 #include "nn/cuda/dense/cublas_library.h"
 #include "core/device/device_registry.h"
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* cublas_library.h: cuBLASLt, which is opened when a network asks for devices: passes over votes and resamples do
- * without it, and it takes some hundredths of a second to load. */
+/* cublas_library.h: cuBLASLt, loaded when a network requests a device: passes over votes and resamples do not need it,
+ * and loading takes some hundredths of a second. */
 #ifndef DIS_NN_CUDA_DENSE_CUBLAS_LIBRARY_H
 #define DIS_NN_CUDA_DENSE_CUBLAS_LIBRARY_H
 #include "core/cuda/library_functions.h"
@@ -25,7 +25,7 @@ typedef struct {
     DIS_CUBLAS_FUNCTIONS(DIS_CUDA_FUNCTION_POINTER)
 } dis__cublas;
 
-/* The same every time, until the process ends; NULL: `why` (DIS_DEVICE_WHY) says what is missing. */
+/* The same pointer every time, until the process ends; NULL: `why` (DIS_DEVICE_WHY) has the reason. */
 const dis__cublas *dis__cublas_open(char *why);
 
 #endif

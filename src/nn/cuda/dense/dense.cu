@@ -1,11 +1,11 @@
-/* Kernels of dense layers: what follows a product, activations, sums of values, copies of columns. All are bound by
+/* Kernels of dense layers: epilogues of GEMMs, activations, sums of values, copies of columns. All are bound by
  * memory: 16 bytes per thread and access where rows allow it. Sums of columns: column_sums.cu. */
 #include "nn/cuda/common/kernels.cuh"
 
 /* ---- elements ---- */
 
-/* y[i] = f(i's numbers), from the end on, which the operation before has left in the cache; packs of a thread are on
- * their way together. */
+/* y[i] = f(elements i), in reverse order, because the previous operation has left the last ones in the cache; all packs
+ * of a thread are loaded together. */
 template <class T, int IN, class F>
 __global__ void __launch_bounds__(256) each_kernel(size_t n, const T *a, const T *b, T *y, bool vectors, F f)
 {
@@ -179,8 +179,8 @@ __global__ void finish_kernel(size_t m, size_t n, T *c, size_t ld, const T *bias
     }
 }
 
-/* The same for rows of whole packs, one after another: block (128 packs, rows); from the end on, which the product
- * has left in the cache. */
+/* The same for rows of full packs: block (128 packs, rows); in reverse order, because the GEMM has left the last rows
+ * in the cache. */
 template <class T, dis__activation ACT>
 __global__ void __launch_bounds__(128)
     finish_packs_kernel(size_t m, unsigned n, pack<T> *c, const pack<T> *bias, const pack<T> *bias2)
@@ -238,9 +238,9 @@ cudaError_t dis__cuda_bias_activate(dis__cuda_session *s, void *y, size_t n_rows
     return cudaSuccess;
 }
 
-/* Whether a product's GELU is the library's: of networks that only predict, where numbers would be written, read and
- * written again. It is the form with tanh there, which differs by less than 5e-4: as bfloat16, by less than rounding
- * where |GELU| > .13. Few numbers have it too, so that what is predicted does not change its form with the batch. */
+/* Whether a GEMM applies GELU in the library: for networks that only predict, where it saves writing, reading and
+ * writing the values again. The library uses the tanh form, which differs by less than 5e-4: in bfloat16, by less than
+ * rounding if |GELU| > .13. It is also used for few rows, so that the form does not depend on the batch size. */
 static bool gelu_within(const dis__cuda_session *s, const dis__product_args *a, dis__number type_c)
 {
     return a->act == DIS_ACT_GELU && s->value == DIS_BFLOAT16 && type_c == DIS_BFLOAT16 && !a->bias2;
@@ -303,7 +303,7 @@ cudaError_t dis__cuda_plain_gemm(dis__cuda_session *s, const dis__cuda_product_a
 {
     dis__cuda_product_args p = *args;
     if (p.batch <= 1) p.batch = 1, p.step_a = p.step_b = p.step_c = 0;
-    const dim3 block(TILE, TILE), grid(grid_of(p.m, TILE), grid_of(p.n, TILE), (unsigned)p.batch); /* rows are many */
+    const dim3 block(TILE, TILE), grid(grid_of(p.m, TILE), grid_of(p.n, TILE), (unsigned)p.batch); /* for many rows */
     if (p.type_ab == DIS_FLOAT32 && p.type_c == DIS_FLOAT32)
         plain_kernel<float, float><<<grid, block, 0, s->stream>>>(p);
     else if (p.type_ab == DIS_FLOAT32)

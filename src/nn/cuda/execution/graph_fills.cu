@@ -1,9 +1,9 @@
-/* Zeros in recorded steps. Libraries clear a few bytes of work memory in front of a kernel; as a node of a graph that
- * is a job for another part of the device, and the stream stands still for some 10 microseconds around it (H200). A
- * kernel in its position takes 2. */
+/* Zero fills in captured steps. Libraries clear a few bytes of work memory before a kernel; as a graph node this is a
+ * job for another engine of the device, which stalls the stream for some 10 microseconds (H200). A kernel instead takes
+ * 2. */
 #include "nn/cuda/execution/graph_fills.h"
 
-enum { THREADS = 256, MOST = 1 << 20 /* bytes; more is left to the device */ };
+enum { THREADS = 256, MOST = 1 << 20 /* bytes; larger fills are left to the device */ };
 
 __global__ void __launch_bounds__(THREADS) zero_kernel(unsigned char *to, size_t n, unsigned char value)
 {
@@ -16,13 +16,13 @@ static bool plain(const cudaMemsetParams &p)
     return p.height <= 1 && p.width * p.elementSize <= MOST && p.width && (p.elementSize == 1 || p.value == 0);
 }
 
-/* What a node is after, and in front of. */
+/* Dependencies and dependents of a node. */
 typedef struct {
     cudaGraphNode_t before[DIS_CUDA_EDGES], behind[DIS_CUDA_EDGES];
     size_t n_before, n_behind;
 } edges;
 
-/* false: there are too many, or they say more than that. */
+/* false: there are too many, or they have additional edge data. */
 static bool edges_of(cudaGraphNode_t node, edges *e)
 {
     if (cudaGraphNodeGetDependencies(node, NULL, NULL, &e->n_before) != cudaSuccess || e->n_before > DIS_CUDA_EDGES ||
@@ -32,13 +32,13 @@ static bool edges_of(cudaGraphNode_t node, edges *e)
            (!e->n_behind || cudaGraphNodeGetDependentNodes(node, e->behind, NULL, &e->n_behind) == cudaSuccess);
 }
 
-/* The kernel after what the node is after, and in front of what it is in front of; or the node stays. */
+/* Inserts the kernel between the dependencies and dependents of the node, or leaves the node unchanged. */
 static cudaError_t replace(cudaGraph_t graph, cudaGraphNode_t node, const cudaMemsetParams &p)
 {
     cudaGraphNode_t self[DIS_CUDA_EDGES], made;
     edges e;
     if (!edges_of(node, &e)) {
-        cudaGetLastError(); /* so that no launch is blamed for it */
+        cudaGetLastError(); /* clears the error, so that no launch reports it */
         return cudaSuccess;
     }
     size_t n = p.width * p.elementSize;

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-enum { DIS_CUDA_EDGES = 64 }; /* of a node; those that have more stay as they are */
+enum { DIS_CUDA_EDGES = 64 }; /* edges of a node; nodes with more are unchanged */
 
 /* `nodes`: all n nodes of the graph. */
 cudaError_t dis__cuda_replace_memsets(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t n);

@@ -1,5 +1,4 @@
-/* What operations need alongside their arguments: bytes of args->work, and scratch memory that lasts for one
- * operation. */
+/* Memory of operations in addition to their arguments: bytes of args->work, and scratch memory for one operation. */
 #include "nn/cuda/common/cuda_host.h"
 
 void dis__cuda_reserve_scratch(dis__cuda_session *s, size_t bytes)

@@ -1,6 +1,6 @@
-/* Operations of the CUDA column by their numbers, and what of them is not run directly: some wait for the next, with
- * which they are one kernel, some go to the second stream (side_streams.c), updates wait for each other
- * (optimizer.cu), and what was copied in since is fetched before any of them (host_copies.c). */
+/* Dispatches the operations of the CUDA column. Not all run immediately: some are pending until they can be fused with
+ * the next one, some run on the second stream (side_streams.c), updates are batched (optimizer.cu), and pending copies
+ * to the device are completed first (host_copies.c). */
 #include "nn/cuda/common/cuda_host.h"
 #include <string.h>
 
@@ -31,14 +31,14 @@ cudaError_t dis__cuda_run_deferred(dis__cuda_session *s)
     return error == cudaSuccess ? dis__cuda_update_flush(s) : error;
 }
 
-/* Where something was copied in, nothing waits: it was ended before. */
+/* After a copy to the device nothing is pending: it was completed before. */
 cudaError_t dis__cuda_flush(dis__cuda_session *s)
 {
     const cudaError_t error = dis__cuda_upload_batch(s);
     return error == cudaSuccess ? dis__cuda_run_deferred(s) : error;
 }
 
-/* Operations that gain by being one kernel with the next: the first of two waits for it. */
+/* Operations that gain by fusion with the next: the first of the two is kept pending. */
 static const struct {
     dis__op first, second;
     size_t size; /* of the first one's arguments */
@@ -52,7 +52,7 @@ static const struct {
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-/* Whether what waits and this operation were run as one. */
+/* Whether the pending operation and this one were run as one kernel. */
 static bool run_both(dis__cuda_session *s, dis__op op, const void *args, cudaError_t *error)
 {
     for (size_t i = 0; i < PAIRS; i++)
@@ -74,7 +74,7 @@ static bool waits(dis__cuda_session *s, dis__op op, const void *args)
     return false;
 }
 
-/* Where arguments say that an operation may be done on the side; 0: it may not. A convolution does that itself. */
+/* Whether the arguments allow an operation on the side stream; 0: no. Convolutions handle it themselves. */
 static const size_t later[DIS_N_OPS] = {
     [DIS_OP_product] = offsetof(dis__product_args, later),
     [DIS_OP_column_sums] = offsetof(dis__column_sums_args, later),
@@ -98,7 +98,7 @@ dis_status dis__cuda_run(void *session, dis__op op, const void *args)
 {
     dis__cuda_session *s = session;
     cudaError_t error = cudaSuccess;
-    cudaSetDevice(s->ordinal); /* each thread has its own */
+    cudaSetDevice(s->ordinal); /* the current device is per thread */
     CUDA_TRY(s, dis__cuda_upload_batch(s), "copying to the device");
     if (op == DIS_OP_start && dis__cuda_within(&s->region[DIS_MEMORY_PARAMS], ((const dis__start_args *)args)->y))
         s->stale = true;

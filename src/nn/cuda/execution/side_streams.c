@@ -1,10 +1,10 @@
-/* Streams alongside a session's own. Sums for the gradients of parameters (bias, gain, weight) are needed by the
- * optimiser alone: they run on a side stream, of lower priority, while the gradients of values go on down the
- * layers. What they read stays as it is for LAG layers (dis__device.lag), so the session's stream waits for what is
- * older than that, and for all of it before anybody reads gradients of parameters.
+/* Streams in addition to a session's. Sums for the gradients of parameters (bias, gain, weight) are only needed by the
+ * optimiser: they run on a side stream of lower priority, while the gradients of values are propagated. Their inputs
+ * remain valid for LAG layers (dis__device.lag), so the session's stream waits for older work, and for all of it before
+ * gradients of parameters are read.
  *
- * Each stream has work memory and counters of its own; dis__cuda_enter_side_stream() puts them in place of the
- * session's until dis__cuda_leave_side_stream(). In a recorded step all this becomes edges of the graph. */
+ * Each stream has its own work memory and counters; dis__cuda_enter_side_stream() substitutes them for the session's
+ * until dis__cuda_leave_side_stream(). In a captured step, waits become edges of the graph. */
 #include "nn/cuda/common/cuda_host.h"
 #include "core/cuda/cuda_memory.h"
 
@@ -18,8 +18,8 @@ struct dis__cuda_side {
     bool marked[LAG]; /* work of that layer is to be waited for */
     bool fresh, busy; /* work since the last layer ended; since the last join */
     bool aside;       /* the session's memory is this one's */
-    bool in_step;     /* what is enqueued now is a step of training */
-    bool ahead;       /* of which something has begun ahead on the side */
+    bool in_step;     /* a training step is being enqueued */
+    bool ahead;       /* an operation of which a part has started early on the side stream */
     size_t n_layers;
 };
 
@@ -57,7 +57,7 @@ void dis__cuda_side_close(dis__cuda_session *s)
     dis__cuda_side *side = s->side;
     if (!side) return;
     if (side->stream) cudaStreamSynchronize(side->stream);
-    if (side->twin) cudaStreamSynchronize(side->twin); /* after a failure no one has waited for it */
+    if (side->twin) cudaStreamSynchronize(side->twin); /* after a failure the stream was not waited for */
     dis__cuda_release(side->scratch);
     dis__cuda_release(side->product_work);
     dis__cuda_release(side->counters);
@@ -71,7 +71,7 @@ void dis__cuda_side_close(dis__cuda_session *s)
     s->host->free(side);
 }
 
-/* What is enqueued on `to` from now on comes after what is on `from` now. */
+/* Makes later work on `to` wait for the work enqueued on `from` so far. */
 static cudaError_t behind(cudaStream_t from, cudaEvent_t event, cudaStream_t to)
 {
     const cudaError_t error = cudaEventRecord(event, from);
@@ -131,7 +131,7 @@ dis_status dis__cuda_layer_done(void *session)
     dis__cuda_session *s = session;
     dis__cuda_side *side = s->side;
     const size_t i = side->n_layers++ % LAG;
-    cudaSetDevice(s->ordinal); /* each thread has its own */
+    cudaSetDevice(s->ordinal); /* the current device is per thread */
     cudaError_t error = side->marked[i] ? cudaStreamWaitEvent(s->stream, side->layer[i], 0) : cudaSuccess;
     side->marked[i] = side->fresh;
     side->fresh = false;

@@ -1,31 +1,31 @@
-/* Steps as CUDA graphs, one per key. The first step of a key runs directly, which loads its kernels and chooses its
- * products; the second is recorded and launched; all further ones are one launch. A key is a list of numbers, found by
- * a hash and compared in full.
+/* Steps as CUDA graphs, one per key. The first step of a key runs directly, which loads its kernels and selects its
+ * GEMMs; the second is captured and launched; all further ones are one launch. A key is a list of integers, hashed and
+ * compared in full.
  *
- * A recording is lost when anything in the process waits for the whole device meanwhile. What does so in our hands
- * (memory taken or given back, a graph launched for the first time) waits for the lock; the driver may do so by itself,
- * when it loads a kernel or makes room for local variables in another thread. Then the step is run directly. */
+ * A capture is invalidated if any thread of the process synchronizes the whole device. The calls of this library that
+ * do so (allocating and freeing memory, the first launch of a graph) wait for the lock; the driver may also do so when
+ * it loads a kernel or allocates local memory in another thread. Then the step is run directly. */
 #include "nn/cuda/common/cuda_host.h"
 #include "nn/cuda/execution/graph_fills.h"
 #include "core/cuda/cuda_memory.h"
 #include <string.h>
 
 enum {
-    STEPS = 1024, /* keys, at most; further ones are run directly */
-    TRIES = 3     /* of recording a key */
+    STEPS = 1024, /* maximum number of keys; further ones are run directly */
+    TRIES = 3     /* attempts to capture a key */
 };
 
 typedef struct {
     uint64_t hash, *key;
     size_t n;
     cudaGraphExec_t graph; /* NULL: it has run once */
-    int lost;              /* recordings */
+    int lost;              /* captures */
 } step;
 
 struct dis__cuda_steps {
     step step[STEPS];
     size_t n;
-    step *recording; /* NULL: nothing is recorded */
+    step *recording; /* NULL: nothing is being captured */
 };
 
 dis_status dis__cuda_steps_open(dis__cuda_session *s)
@@ -107,14 +107,16 @@ static cudaError_t replace_memsets(dis__cuda_session *s, cudaGraph_t graph)
     size_t n = 0;
     cudaError_t error = cudaGraphGetNodes(graph, NULL, &n);
     if (error != cudaSuccess || n == 0) return error;
-    if (s->host->alloc_zeroed(&nodes, n, sizeof(*nodes)) != DIS_OK) return cudaSuccess; /* it is as good, and slower */
+    if (s->host->alloc_zeroed(&nodes, n, sizeof(*nodes)) != DIS_OK)
+        return cudaSuccess; /* equally correct, but
+                                                                                         * slower */
     error = cudaGraphGetNodes(graph, nodes, &n);
     if (error == cudaSuccess) error = dis__cuda_replace_memsets(graph, nodes, n);
     s->host->free(nodes);
     return error;
 }
 
-/* What waits for the operation after it comes to an end, whether it can be recorded or not: there are four kinds. */
+/* Completes pending operations, of which there are four kinds, whether or not the step can be captured. */
 static cudaError_t end_all(dis__cuda_session *s)
 {
     const cudaError_t error = dis__cuda_flush(s);
@@ -122,7 +124,7 @@ static cudaError_t end_all(dis__cuda_session *s)
     return error;
 }
 
-/* The recorded step becomes a graph, and is launched. */
+/* Instantiates the captured step as a graph, and launches it. */
 static cudaError_t keep(dis__cuda_session *s, step *t)
 {
     cudaGraph_t graph = NULL;
@@ -131,7 +133,7 @@ static cudaError_t keep(dis__cuda_session *s, step *t)
     cudaError_t error = waiting;
     if (error == cudaSuccess) error = replace_memsets(s, graph);
     if (error == cudaSuccess) error = cudaGraphInstantiate(&t->graph, graph, 0);
-    if (error == cudaErrorMemoryAllocation) { /* of what is kept some may be enough */
+    if (error == cudaErrorMemoryAllocation) { /* releasing cached memory may suffice */
         cudaGetLastError();
         dis__cuda_free_cached();
         error = cudaGraphInstantiate(&t->graph, graph, 0);

@@ -1,11 +1,11 @@
 /* Batch normalisation (Ioffe & Szegedy 2015) over rows of channels, with the residual and the activation that follow:
- * rows, forward and backward, where batchnorm_fused.cu does not do it: without training, or for channels that are no
- * whole vectors. Sums: batchnorm_sums.cu. */
+ * rows, forward and backward, in the cases that batchnorm_fused.cu does not support: without training, or for channels
+ * that are not full vectors. Sums: batchnorm_sums.cu. */
 #include "nn/cuda/norm/batchnorm.cuh"
 
 enum { ROW_THREADS = 256, ROW_PARTS = 1056 };
 
-/* The rows that sums were made of just before: what was read last is still in the cache, so it comes first. */
+/* The sums were just computed from these rows: the last ones are still in the cache, so they are processed first. */
 static cut cut_again(size_t n_rows, size_t width, size_t v)
 {
     cut c = cut_rows(n_rows, width, v, ROW_PARTS);
@@ -14,7 +14,7 @@ static cut cut_again(size_t n_rows, size_t width, size_t v)
     return c;
 }
 
-/* ACT: an activation, or DIS_N_ACTS: the one of the arguments. */
+/* ACT: an activation, or DIS_N_ACTS: the activation of the arguments. */
 template <class T, int V, int ACT>
 __global__ void __launch_bounds__(ROW_THREADS) forward_kernel(dis__batchnorm_args a, cut g)
 {
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(ROW_THREADS) forward_kernel(dis__batchnorm_arg
     }
 }
 
-/* The parts of the gradient that are the same for all rows. */
+/* The parts of the gradient that are equal for all rows. */
 template <int V>
 __device__ __forceinline__ void read_rest(const dis__batchnorm_args &a, size_t col, const channels<V> &c,
                                           float (&slope)[V], float (&rest)[V])
@@ -70,7 +70,7 @@ __device__ __forceinline__ void read_rest(const dis__batchnorm_args &a, size_t c
 template <class T, int V>
 __global__ void __launch_bounds__(ROW_THREADS, 3) backward_kernel(dis__batchnorm_args a, cut g)
 {
-    enum { SOME = 2 }; /* rows on their way: they are of three tensors here */
+    enum { SOME = 2 }; /* rows in flight: of three tensors */
     const span p = span_of(g, a.n_rows, V);
     const size_t w = a.width;
     if (p.col >= w) return;

@@ -1,17 +1,17 @@
-/* batchnorm.cuh: what the kernels of batch normalisation share: how rows are cut, what a thread keeps of its channels.
+/* batchnorm.cuh: shared by the kernels of batch normalisation: the division of rows, the registers of a thread's
+ * channels.
  *
- * Bound by memory: a thread keeps its channels, goes down the rows and has four of them on their way at a time.
- * Backward needs x and dy, and y (for the slope of the activation) only where it does not follow from x: after ReLU
- * without a residual it does. */
+ * Bound by memory: a thread keeps its channels, iterates over the rows and has four of them in flight. Backward needs x
+ * and dy, and y (for the derivative of the activation) only if it does not follow from x: after ReLU without a residual
+ * it does. */
 #ifndef DIS_NN_CUDA_NORM_BATCHNORM_CUH
 #define DIS_NN_CUDA_NORM_BATCHNORM_CUH
 #include "nn/cuda/common/vectors.cuh"
 
 enum { MAX_PARTS = 132, MIN_ROWS = 32, TILE = 64, BATCH = 4 };
 
-/* Where the slope of the activation comes from; whether a ReLU's y is above 0 follows from x, or is read: from y, or
- * from a bit per number that was kept (args->work). What is asked per number must be a constant: these kernels have no
- * time for a switch. */
+/* Source of the activation's derivative: whether a ReLU's y is above 0 follows from x, or is read from y, or from a
+ * stored bit per element (args->work). A template constant, because a branch per element would be too slow. */
 enum slope_source { NO_SLOPE, RELU_OF_X, RELU_OF_Y, SLOPE_OF_Y, RELU_OF_BITS };
 
 static inline slope_source slope_of_args(const dis__batchnorm_args *a)
@@ -30,8 +30,8 @@ static inline slope_source slope_of_args(const dis__batchnorm_args *a)
     default: call(SLOPE_OF_Y);             \
     }
 
-/* How a matrix of rows is cut: `across` threads side by side with V channels each, TILE together, and as
- * many rows at a time as there are threads left. */
+/* Division of a matrix of rows: `across` threads with V adjacent channels each, TILE together, and as many rows at a
+ * time as there are threads left. */
 typedef struct {
     unsigned across, tiles, parts, turns; /* turns: see part_of() */
     size_t rows_per_part;
@@ -50,7 +50,7 @@ static inline cut cut_rows(size_t n_rows, size_t width, size_t v, size_t max_par
     return c;
 }
 
-/* A block's part: the last of each `turns` of them first. */
+/* A block's part: the last of each group of `turns` first. */
 __device__ __forceinline__ unsigned part_of(const cut &c)
 {
     const unsigned apart = c.parts / c.turns;
@@ -66,7 +66,7 @@ template <class T> static inline bool vectors(const dis__batchnorm_args *a)
     return a->width % (16 / sizeof(T)) == 0;
 }
 
-/* V numbers of a row as they are in memory. */
+/* V elements of a row as stored. */
 template <class T, int V> struct raw {
     typename word_of<V * sizeof(T)>::type w;
     __device__ __forceinline__ void read(const void *base, size_t at)
@@ -85,7 +85,7 @@ template <class T, int V> struct raw {
     }
 };
 
-/* What the slope of V numbers is read from, and as numbers. */
+/* The input of the derivative of V elements, and as numbers. */
 template <class T, int V, slope_source S>
 __device__ __forceinline__ void read_slope(const dis__batchnorm_args &a, size_t at, raw<T, V> &y)
 {
@@ -105,7 +105,7 @@ template <class T, int V, slope_source S> __device__ __forceinline__ void get_sl
     }
 }
 
-/* What a thread keeps of its channels: the value in front of residual and activation is x scale + shift. */
+/* A thread's channels: the value before residual and activation is x scale + shift. */
 template <int V> struct channels {
     float scale[V], shift[V];
     __device__ __forceinline__ void read(const dis__batchnorm_args &a, size_t col)
@@ -152,7 +152,7 @@ __device__ __forceinline__ span span_of(const cut &c, size_t n_rows, int v)
     return s;
 }
 
-/* Only vectors of bfloat16 have an instance for each kind of slope; the others one for all. */
+/* Only vectors of bfloat16 have an instance for each source of the derivative; the others one for all. */
 template <class T, int V> constexpr bool one_for_all = sizeof(T) > 2 || V == 1;
 
 #endif

@@ -5,7 +5,7 @@
 #include "nn/cuda/norm/batchnorm_exchange.cuh"
 #include "nn/cuda/common/mma.cuh"
 
-/* What a thread has of the rows: the first `kept` in shared memory. */
+/* A thread's rows: the first `kept` are in shared memory. */
 typedef struct {
     span p, rest;
     size_t n, kept;
@@ -35,7 +35,7 @@ template <class T, int V> __device__ __forceinline__ raw<T, V> from_cache(const 
     return x;
 }
 
-/* Two sums of a channel, of the thread that has it in the end. */
+/* Two sums of a channel, in the thread that has the final result. */
 typedef struct {
     double2 sum;
     size_t channel;
@@ -54,7 +54,7 @@ __device__ __forceinline__ totals find_sums(const sum_args &g, const exchange_ta
     return f;
 }
 
-/* The first rows of a thread on their way. */
+/* The first rows of a thread, being loaded. */
 template <class T, int V>
 __device__ __forceinline__ void cache_tensor(const void *from, size_t width, const share &m, uint4 *kept)
 {

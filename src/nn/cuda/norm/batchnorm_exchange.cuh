@@ -1,10 +1,9 @@
-/* batchnorm_exchange.cuh: sums that blocks of one launch tell each other, without a counter that all of them wait
- * for.
+/* batchnorm_exchange.cuh: exchange of sums between the blocks of one launch, without a barrier.
  *
- * Each block writes the two sums of a channel as one word of 64 bits; a block that needs it reads until it is no
- * longer all ones, so that a sum is on its way twice (out and in) where a barrier takes four. There are two tables:
- * a launch tells by one of them and fills the other with ones for the next launch. Whose turn it is is in device
- * memory, where the last block that leaves moves it on. All blocks must run at the same time. */
+ * Each block writes the two sums of a channel as one word of 64 bits; a block that needs it polls until it is no longer
+ * all ones, which takes two memory latencies (write and read) where a barrier takes four. There are two tables: a
+ * launch uses one of them and fills the other with ones for the next launch. The index of the current table is in
+ * device memory, and the last block to finish advances it. All blocks must be resident at the same time. */
 #ifndef DIS_NN_CUDA_NORM_BATCHNORM_EXCHANGE_CUH
 #define DIS_NN_CUDA_NORM_BATCHNORM_EXCHANGE_CUH
 #include "nn/cuda/norm/batchnorm_sums.cuh"
@@ -13,7 +12,7 @@ typedef unsigned long long exchange_word;
 
 enum { EXCHANGE_HEAD = 2, EXCHANGE_WORDS = (DIS_CUDA_EXCHANGE / 8 - EXCHANGE_HEAD) / 2, EXCHANGE_AHEAD = 9 };
 
-/* Of a memory that was filled with bytes 255, as the words are. */
+/* In memory initialized with bytes 255, as the words are. */
 typedef struct {
     exchange_word *own, *other; /* (parts, width); the next launch's */
     unsigned turn;
@@ -28,7 +27,7 @@ __device__ __forceinline__ exchange_table exchange_of(exchange_word *memory)
     return t;
 }
 
-/* Every block its share. */
+/* Publishes a block's part. */
 __device__ __forceinline__ void exchange_clear(const exchange_table &t)
 {
     const unsigned block = blockIdx.y * gridDim.x + blockIdx.x, step = gridDim.x * gridDim.y * blockDim.x;
@@ -44,7 +43,7 @@ __device__ __forceinline__ void exchange_leave(exchange_word *memory, const exch
     }
 }
 
-/* A NaN is none of those that arithmetic makes, and is written as one of these. */
+/* Arithmetic never produces this NaN; NaN results are replaced by another one. */
 __device__ __forceinline__ void tell(exchange_word *to, float s, float t)
 {
     const exchange_word x = (exchange_word)__float_as_uint(s) << 32 | __float_as_uint(t);
@@ -59,14 +58,15 @@ __device__ __forceinline__ exchange_word read_word(const exchange_word *from)
     return x;
 }
 
-/* A block's sums: lanes of the same channels by exchange, then the warps in order; a lane has one of a channel's. */
+/* A block's sums: lanes with the same channels by shuffles, then the warps in order; a lane has one of a channel's. */
 template <int V>
 __device__ __forceinline__ void publish_part(const sum_args &g, const exchange_table &to, unsigned tile, float *room,
                                              float (&s)[V], float (&t)[V])
 {
     const unsigned groups = warp_parts<V>(g, tile, room, s, t);
     __syncthreads();
-    if (threadIdx.x >= (2 * tile + 31) / 32 * 32) return; /* whole warps go on; there are 2 tile threads, at least */
+    if (threadIdx.x >= (2 * tile + 31) / 32 * 32) return; /* full warps participate; there are at least 2 tile
+                                                           * threads */
     const unsigned which = threadIdx.x % 2, c = min(threadIdx.x / 2, tile - 1);
     const size_t channel = blockIdx.y * (size_t)tile + c;
     float total = 0;
@@ -77,7 +77,7 @@ __device__ __forceinline__ void publish_part(const sum_args &g, const exchange_t
         tell(to.own + blockIdx.x * g.a.width + channel, total, next);
 }
 
-/* As add_parts(), of what the blocks tell. */
+/* As add_parts(), from the exchanged parts. */
 __device__ __forceinline__ double2 read_parts(const sum_args &g, const exchange_table &from, unsigned tile,
                                               double *room, bool *mine)
 {

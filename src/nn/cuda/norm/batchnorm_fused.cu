@@ -1,15 +1,15 @@
 /* Batch normalisation (Ioffe & Szegedy 2015) as one kernel each way, with the residual and the activation that follow:
- * a block per multiprocessor sums its share of the rows, waits for the others, and writes them. What it has read stays
- * in shared memory as far as there is room (27 vectors of 16 bytes per thread on an H200: all of a tensor of 28 MB);
- * the rest is read again, the last first, for that is still in the cache.
+ * a block per multiprocessor sums its share of the rows, waits for the others, and writes the results. Inputs stay in
+ * shared memory as far as they fit (27 vectors of 16 bytes per thread on an H200: all of a tensor of 28 MB); the rest
+ * is read again in reverse order, since the last part is still in the cache.
  *
- * Memory: forward x (and the residual) in and y out; backward x, dy (and y, where the slope does not follow from x; of
- * a ReLU after a residual a bit of it) in, dx (and the residual's gradient) out; and once more in what has no room.
- * Blocks of the same channels wait for each other, so all run at the same time: a cooperative launch, which the driver
- * refuses otherwise. */
+ * Memory: forward x (and the residual) in and y out; backward x, dy (and y, if the derivative does not follow from x;
+ * one bit of it for a ReLU after a residual) in, dx (and the residual's gradient) out; data that does not fit is read
+ * twice. Blocks of the same channels wait for each other, so all must be resident: a cooperative launch, which
+ * otherwise fails. */
 #include "nn/cuda/norm/batchnorm_cache.cuh"
 
-enum { THREADS = SUM_THREADS, RESERVE = 12 << 10 }; /* RESERVE: shared memory alongside what is kept */
+enum { THREADS = SUM_THREADS, RESERVE = 12 << 10 }; /* RESERVE: shared memory for other purposes */
 
 /* ---- forward ---- */
 
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_c
     const dis__batchnorm_args &a = g.a;
     const exchange_table told = exchange_of(g.told);
     const share m = share_of(g, V);
-    const size_t own = blockIdx.y * (size_t)(g.c.across * V) + threadIdx.x; /* the channel it may find the sums of */
+    const size_t own = blockIdx.y * (size_t)(g.c.across * V) + threadIdx.x; /* the channel whose sums it may find */
     float s[V] = {}, t[V] = {}, shift[V] = {}, gain[V] = {}, bias[V] = {};
     cache_tensor<T, V>(a.x, a.width, m, kept);
     if (g.slots > 1) cache_tensor<T, V>(a.r, a.width, m, kept + (size_t)g.kept * THREADS);
@@ -136,7 +136,7 @@ template <int V> struct gradient {
     }
 };
 
-/* WRITTEN: d is dz, and dr has it. */
+/* WRITTEN: d is dz, and is stored in dr. */
 template <class T, int V, slope_source S, bool WRITTEN>
 __device__ __forceinline__ void write_gradient(const dis__batchnorm_args &a, const channels<V> &c,
                                                const gradient<V> &gr, const raw<T, V> &x, const raw<T, V> &d,
@@ -166,7 +166,7 @@ template <class T, int V, slope_source S, bool WRITTEN>
 __device__ __forceinline__ void write_rest(const dis__batchnorm_args &a, const share &m, const channels<V> &c,
                                            const gradient<V> &gr)
 {
-    enum { SOME = 2 }; /* rows on their way: they are of three tensors here */
+    enum { SOME = 2 }; /* rows in flight: of three tensors */
     for (size_t end = m.n; end > m.kept; end -= min(end - m.kept, (size_t)SOME)) {
         raw<T, V> x[SOME], d[SOME], y[SOME];
 #pragma unroll
@@ -185,7 +185,7 @@ __device__ __forceinline__ void write_rest(const dis__batchnorm_args &a, const s
     }
 }
 
-/* Vectors of a row in shared memory: x, dy, and y where it is read. Bits are after them. */
+/* Vectors of a row in shared memory: x, dy, and y if it is read, followed by bits. */
 constexpr unsigned slots_of(slope_source s)
 {
     return s == RELU_OF_Y || s == SLOPE_OF_Y ? 3 : 2;
@@ -196,7 +196,7 @@ __device__ __forceinline__ uint8_t *kept_bits(const sum_args &g, uint4 *kept)
     return (uint8_t *)(kept + (size_t)g.kept * 2 * THREADS) + threadIdx.x;
 }
 
-/* Bits: the first of eight threads side by side copies those of all. */
+/* Bits: the first of eight adjacent threads copies those of all. */
 template <class T, int V, slope_source S>
 __device__ __forceinline__ void keep_rows(const sum_args &g, const share &m, uint4 *kept)
 {
@@ -224,7 +224,8 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
     const exchange_table told = exchange_of(g.told);
     const share m = share_of(g, V);
     constexpr bool bits = S == RELU_OF_BITS;
-    const bool early = (bits || S == RELU_OF_Y) && a.dr && !a.add_r; /* dz is a value as it is, and can be read again */
+    const bool early = (bits || S == RELU_OF_Y) && a.dr && !a.add_r; /* dz equals a stored value, and can be read
+                                                                      * again */
     channels<V> c;
     float s[V] = {}, t[V] = {}, mean[V] = {}, inverse[V] = {};
     keep_rows<T, V, S>(g, m, kept);
@@ -236,7 +237,7 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
         add_gradients<T, V, S>(g, m.rest, c, mean, early, s, t);
     }
     copies_wait<0>();
-    if (bits) __syncwarp(); /* they were copied by a neighbour */
+    if (bits) __syncwarp(); /* copied by another thread of the group */
     for (size_t i = 0; i < m.kept; i++) {
         const unsigned slot = (unsigned)i * SLOTS;
         float dz[V];
@@ -244,7 +245,7 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
         if constexpr (S == RELU_OF_BITS) y.w.x = kept_bits(g, kept)[i * THREADS];
         add_gradient<T, V, S>(g, c, mean, from_cache<T, V>(kept, slot + X), from_cache<T, V>(kept, slot + D), y, s, t,
                               dz);
-        if (bits) store<V>((T *)(kept + (slot + D) * THREADS + threadIdx.x), dz); /* in place of dy */
+        if (bits) store<V>((T *)(kept + (slot + D) * THREADS + threadIdx.x), dz); /* overwrites dy */
         if (early) store<V>((T *)a.dr + place(m, i, a.width), dz);
     }
 #pragma unroll
@@ -285,7 +286,7 @@ template <int V> static bool cut_once(dis__cuda_session *s, const dis__batchnorm
            g->c.tiles <= (unsigned)s->n_processors && g->c.parts * a->width <= EXCHANGE_WORDS;
 }
 
-/* slots: vectors of a row that are kept, and `alongside` bytes; more: one more where all rows have room then. */
+/* slots: vectors of a row that are kept, and `alongside` bytes; more: one more if all rows have room. */
 static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_args *g, unsigned slots, size_t beside,
                           bool more)
 {
@@ -360,7 +361,8 @@ extern "C" bool dis__cuda_batchnorm_grad_once(dis__cuda_session *s, const void *
     return s->value == DIS_BFLOAT16 ? backward_of<bf16>(s, a, error) : backward_of<float>(s, a, error);
 }
 
-/* Where the slope follows from y, backward reads a bit of it: of whole tiles, because it is copied in eights. */
+/* If the derivative follows from the value, backward reads one bit of it: only full tiles, because bits are copied in
+ * groups of eight. */
 extern "C" size_t dis__cuda_batchnorm_work(dis__cuda_session *s, const void *args)
 {
     const dis__batchnorm_args *a = (const dis__batchnorm_args *)args;

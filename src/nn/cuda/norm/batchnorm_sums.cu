@@ -1,7 +1,7 @@
 /* Statistics of batch normalisation (Ioffe & Szegedy 2015), and the sums over rows that its gradients need. Each block
- * adds up a share of the rows, a few channels per thread, to a row of partial sums; the block that is done last adds
- * these up in order, so the sum depends on the shape alone. Squares are summed of x - x[0], which keeps their digits
- * where the mean is large. */
+ * adds up a share of the rows, a few channels per thread, to a row of partial sums; the last block to finish adds these
+ * in order, so the order of the sum depends on the shape only. Squares of x - x[0] are summed, which avoids
+ * cancellation if the mean is large. */
 #include "nn/cuda/norm/batchnorm_sums.cuh"
 
 enum { THREADS = SUM_THREADS };
@@ -64,7 +64,7 @@ template <class T, int V, bool BACKWARD> static cudaError_t sums_by(dis__cuda_se
     return cudaGetLastError();
 }
 
-/* Outside of training, or of no rows: what was kept. */
+/* Outside of training, or without rows: the stored statistics. */
 __global__ void fixed_stats_kernel(dis__batchnorm_args a)
 {
     const size_t c = blockIdx.x * (size_t)THREADS + threadIdx.x;

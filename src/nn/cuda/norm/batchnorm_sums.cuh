@@ -1,6 +1,6 @@
-/* batchnorm_sums.cuh: two sums over rows per channel, of blocks that each have a share of the rows: of x - x[0] and its
- * square (which keeps its digits where the mean is large), or of dz and dz z. Each block writes a row of partial sums;
- * the block that adds these up does it in order, so the sum depends on the shape alone. */
+/* batchnorm_sums.cuh: two sums over rows per channel, computed by blocks with a share of the rows each: of x - x[0] and
+ * its square (which avoids cancellation if the mean is large), or of dz and dz z. Each block writes a row of partial
+ * sums; they are added in order, so the order of the sum depends on the shape only. */
 #ifndef DIS_NN_CUDA_NORM_BATCHNORM_SUMS_CUH
 #define DIS_NN_CUDA_NORM_BATCHNORM_SUMS_CUH
 #include "nn/cuda/norm/batchnorm.cuh"
@@ -64,7 +64,7 @@ __device__ __forceinline__ void add_gradient(const sum_args &g, const channels<V
     }
 }
 
-/* `early`: dr is written on the way. */
+/* `early`: also writes dr. */
 template <class T, int V, slope_source S>
 __device__ __forceinline__ void add_gradients(const sum_args &g, const span &p, const channels<V> &c,
                                               const float (&mean)[V], bool early, float (&s)[V], float (&t)[V])
@@ -90,14 +90,14 @@ __device__ __forceinline__ void add_gradients(const sum_args &g, const span &p, 
     }
 }
 
-/* Mean and 1 / sd of a channel from its two sums; first: the number that squares were summed from. */
+/* Mean and 1 / sd of a channel from its two sums; first: the value that was subtracted before squaring. */
 __device__ __forceinline__ float2 stats_of(const dis__batchnorm_args &a, float first, double2 sum)
 {
     const double n = (double)a.n_rows, mean = sum.x / n, squares = fmax(sum.y - sum.x * mean, 0.);
     return make_float2((float)(mean + (double)first), (float)(1 / sqrt(squares / n + a.epsilon)));
 }
 
-/* They are kept, and the running ones move along. */
+/* Stores them, and updates the running statistics. */
 __device__ __forceinline__ void keep_stats(const dis__batchnorm_args &a, size_t c, float2 stats, double2 sum)
 {
     const double n = (double)a.n_rows, squares = fmax(sum.y - sum.x * (sum.x / n), 0.), move = a.momentum;
@@ -116,7 +116,7 @@ __device__ __forceinline__ void finish_sums(const dis__batchnorm_args &a, size_t
     if (a.d_gain) ((float *)a.d_gain)[c] += (float)t;
 }
 
-/* What groups of threads have of a tile's sums, for the first of them. */
+/* Reduces the partial results of thread groups for a tile, to the first group. */
 __device__ __forceinline__ double2 add_shares(double *room, unsigned groups, unsigned tile, double s, double t,
                                               bool first, bool *mine)
 {
@@ -131,8 +131,8 @@ __device__ __forceinline__ double2 add_shares(double *room, unsigned groups, uns
     return make_double2(s, t);
 }
 
-/* The parts of a tile's channels, added up by groups of threads, then the groups in order: the result for the first
- * `tile` threads, one channel each; `mine`: whether this is one of them. `room`: 2 SUM_THREADS numbers. */
+/* The parts of a tile's channels, added up by groups of threads, then the groups in order: the result is in the first
+ * `tile` threads, one channel each; `mine`: whether this is one of them. `room`: 2 SUM_THREADS values. */
 __device__ __forceinline__ double2 add_parts(const sum_args &g, unsigned tile, double *room, bool *mine)
 {
     const unsigned groups = SUM_THREADS / tile, group = threadIdx.x / tile, e = threadIdx.x % tile;
@@ -140,14 +140,14 @@ __device__ __forceinline__ double2 add_parts(const sum_args &g, unsigned tile, d
     double s = 0, t = 0;
 #pragma unroll 17
     for (unsigned p = group; p < gridDim.x && c < w;
-         p += groups) { /* 132 parts of 8 groups: all on their way at once */
+         p += groups) { /* 132 parts in 8 groups: all loads in flight at once */
         s += (double)__ldcg(g.parts + (size_t)p * 2 * w + c);
         t += (double)__ldcg(g.parts + ((size_t)p * 2 + 1) * w + c);
     }
     return add_shares(room, groups, tile, s, t, group == 0 && c < w, mine);
 }
 
-/* Sums of lanes that have the same channels, by exchange: to room (2, groups, tile). */
+/* Sums over lanes with the same channels, by shuffles: to room (2, groups, tile). */
 template <int V>
 __device__ __forceinline__ unsigned warp_parts(const sum_args &g, unsigned tile, float *room, float (&s)[V],
                                                float (&t)[V])
@@ -169,7 +169,7 @@ __device__ __forceinline__ unsigned warp_parts(const sum_args &g, unsigned tile,
     return groups;
 }
 
-/* A block's sums to its row of parts: those of its warps in order. */
+/* Adds a block's sums to its row of parts: those of its warps in order. */
 template <int V>
 __device__ __forceinline__ void put_part(const sum_args &g, unsigned tile, float *room, float (&s)[V], float (&t)[V])
 {

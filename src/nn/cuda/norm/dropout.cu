@@ -1,4 +1,4 @@
-/* Kernels of dropout (nn/loops/norm_loops.h); the words after it: dropout_words(). */
+/* Kernels of dropout (nn/loops/norm_loops.h); dropout_words() has the assignment of random words. */
 #include "nn/cuda/common/kernels.cuh"
 
 /* A block of 1,024 elements at a time: a thread draws four words twice, of pairs of elements 256 apart. */
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(128)
     }
 }
 
-/* The same for what is not whole blocks: a thread draws four words, of elements 256 apart. */
+/* The same for incomplete blocks: a thread draws four words, of elements 256 apart. */
 template <class T>
 __global__ void __launch_bounds__(256)
     dropout_kernel(dis__dropout_args a, const __grid_constant__ philox_keys keys, uint32_t threshold, float scale)

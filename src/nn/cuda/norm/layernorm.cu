@@ -1,12 +1,12 @@
 /* Kernels of layer normalisation; what they compute is in nn/loops/norm_loops.h.
  *
- * Layer normalisation has one warp per row. Rows of up to 1,024 numbers stay in registers, 16 bytes per lane and load
- * where the width allows it, so that each number is read once; wider rows are read three times. */
+ * Layer normalisation has one warp per row. Rows of up to 1,024 values stay in registers, 16 bytes per lane and load if
+ * the width allows it, so that each value is read once; wider rows are read three times. */
 #include "nn/cuda/norm/layernorm.cuh"
 
 enum { WARPS = 4, KEPT = 1024 };
 
-/* Dropout in front of a layer normalisation: of what its x is made of, or what its dx goes to. */
+/* Dropout before a layer normalisation: applied to a part of x (forward), or to a part of dx (backward). */
 typedef struct {
     dis__dropout_args a;
     philox_keys keys;
@@ -19,8 +19,8 @@ static dropped dropped_of(const dis__dropout_args *a)
     return {*a, philox_keys_of(a->seed), drop_threshold(a->rate), (float)(1 / (1 - a->rate))};
 }
 
-/* Bit 8 g + i: number i of group g of this lane's part of a row is dropped. A row is whole groups of 256 numbers, four
- * of which have their words from one draw (see dropout_words): those of a row from one or two. */
+/* Bit 8 g + i: element i of group g of this lane's part of a row is dropped. A row consists of full groups of 256
+ * elements, four of which use the words of one draw (see dropout_words): those of a row from one or two. */
 template <int GROUPS> __device__ __forceinline__ uint32_t drop_mask(const dropped &d, size_t row)
 {
     const uint32_t lane = threadIdx.x & 31, pass = (uint32_t)(uint64_t)*d.a.pass;
@@ -43,7 +43,7 @@ template <int GROUPS> __device__ __forceinline__ uint32_t drop_mask(const droppe
     return mask;
 }
 
-/* Numbers of group g, dropped and rounded as they are stored. */
+/* Elements of group g after dropout, rounded as stored. */
 template <class T, int N> __device__ __forceinline__ void drop_some(const dropped &d, uint32_t mask, int g, float *x)
 {
 #pragma unroll
@@ -266,7 +266,7 @@ cudaError_t dis__cuda_layernorm_grad(dis__cuda_session *s, const void *args)
 
 /* ---- with dropout ---- */
 
-/* Rows of 512, 768 or 1,024 numbers in bfloat16, all of them dropped from. */
+/* Rows of 512, 768 or 1,024 elements in bfloat16, with dropout on all of them. */
 static bool joins(const dis__cuda_session *s, const dis__layernorm_args *a, const dis__dropout_args *d)
 {
     return s->value == DIS_BFLOAT16 && a->n_rows && d->rate > 0 && d->n == a->n_rows * a->width &&

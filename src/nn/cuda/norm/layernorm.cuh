@@ -1,10 +1,10 @@
-/* layernorm.cuh: rows of layer normalisation: numbers of a row that one lane has, 16 bytes at a time where rows
- * allow it. */
+/* layernorm.cuh: rows of layer normalisation: the elements of a row that one lane has, 16 bytes at a time if rows allow
+ * it. */
 #ifndef DIS_NN_CUDA_NORM_LAYERNORM_CUH
 #define DIS_NN_CUDA_NORM_LAYERNORM_CUH
 #include "nn/cuda/common/kernels.cuh"
 
-/* Numbers of a row that one lane has, N at a time: group g is at (g * 32 + lane) * N. */
+/* Elements of a row that one lane has, N at a time: group g is at (g * 32 + lane) * N. */
 template <class T, int N> __device__ __forceinline__ void load_some(const T *p, float *x)
 {
     if (N == 1) {

@@ -1,13 +1,13 @@
-/* Operations around a layer normalisation's backward, which come one by one and wait for each other, so that one kernel
- * does them all (layernorm_rows.cu); where the next one does not belong to it, those that wait are run by themselves.
- * Few rows are faster in more kernels side by side (layernorm.cu). */
+/* Fuses the operations around a layer normalisation's backward: they are collected until one kernel can run them all
+ * (layernorm_rows.cu). If the next operation does not belong to the pattern, the pending ones are run separately. For
+ * few rows, separate concurrent kernels are faster (layernorm.cu). */
 #include "nn/cuda/common/cuda_host.h"
 #include "core/cuda/cuda_memory.h"
 #include "nn/cuda/norm/layernorm_fusion.cuh"
 
 enum { SLOTS = 4 };
 
-/* Operations that wait: of a normalisation's backward, in this order. */
+/* Pending operations: of a normalisation's backward, in this order. */
 typedef struct {
     bool params, grads, drops, sums;
     dis__layernorm_args norm; /* of both */
@@ -17,8 +17,8 @@ typedef struct {
 
 struct dis__cuda_layernorm_queue {
     waiting w;
-    float *parts[SLOTS]; /* used in turn */
-    size_t layer[SLOTS]; /* when each was: free when its side work is done */
+    float *parts[SLOTS]; /* buffers used in turn */
+    size_t layer[SLOTS]; /* last use of each: it is free when its work on the side stream is done */
     size_t n;
 };
 
@@ -49,7 +49,7 @@ static bool fits(const dis__cuda_session *s, const waiting *w)
     return s->chain->parts[0] && dis__cuda_norm_wide(s, &w->norm) && aligned16(w->dropout.y);
 }
 
-/* Whether this operation goes on where those that wait have stopped. */
+/* Whether this operation continues the pattern of the pending ones. */
 static bool goes_on(dis__cuda_session *s, dis__op op, const void *args)
 {
     waiting *w = &s->chain->w;
@@ -72,7 +72,7 @@ static bool goes_on(dis__cuda_session *s, dis__op op, const void *args)
     }
 }
 
-/* By themselves, as they came. */
+/* Runs them separately, in order. */
 static cudaError_t run_apart(dis__cuda_session *s, const waiting *w)
 {
     cudaError_t error = cudaSuccess;
@@ -134,7 +134,7 @@ bool dis__cuda_layernorm_fuse(dis__cuda_session *s, dis__op op, const void *args
     } else if (op == DIS_OP_column_sums) {
         w->below = *(const dis__column_sums_args *)args;
         w->sums = true;
-        *error = dis__cuda_layernorm_flush(s); /* nothing can follow */
+        *error = dis__cuda_layernorm_flush(s); /* no further operation can follow */
     } else {
         void *const d_gain = w->norm.d_gain, *const d_bias = w->norm.d_bias;
         w->norm = *(const dis__layernorm_args *)args;

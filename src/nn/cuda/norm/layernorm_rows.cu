@@ -1,16 +1,16 @@
-/* Layer normalisation and what stands around it in encoders as one kernel each way, in bfloat16, for many rows of 768
- * numbers. Forward: dropout, then the normalisation of what it gives and a residual. Backward: the gradients of gain
- * and bias, of the residual and of what was dropped from, and the sums of the columns of the latter, which are the
- * gradient of the bias of the linear layer below: 10 bytes per number instead of 26.
+/* Layer normalisation fused with its neighbours in encoders, one kernel per direction, in bfloat16, for many rows of
+ * 768 values. Forward: dropout, then the normalisation of its result plus a residual. Backward: the gradients of gain
+ * and bias, of the residual and of dropout's input, and the column sums of the latter, which are the bias gradient of
+ * the linear layer below: 10 bytes per value instead of 26.
  *
- * A block of three warps has sets of four rows, and each thread 8 columns of them, so that its sums over all its rows
- * stay in a few registers and blocks are small: memory is waited for by many of them at a time. Four rows have their
- * choices of dropout from as few words as there can be (draw_set). Sums of columns are written to rows of parts, one
- * per block, which are added up in order on the side stream. */
+ * A block of three warps has sets of four rows, and each thread 8 columns of them, so that its sums over all rows stay
+ * in a few registers and blocks are small, which hides memory latency. Dropout of four rows uses as few random words as
+ * possible (draw_set). Sums of columns are written to rows of parts, one per block, which are added up in order on the
+ * side stream. */
 #include "nn/cuda/norm/layernorm_fusion.cuh"
 
 enum { SET = 4, GROUPS = NORM_WIDTH / 256, SUMS = NORM_SUMS, MANY = 256 };
-/* Blocks per SM, which is what registers are shared out for; rows at a time backward. Measured on an H200. */
+/* Blocks per SM, which determines the registers per thread; rows at a time backward. Measured on an H200. */
 enum { NORM_BLOCKS = 8, ALONE_BLOCKS = 10, CHAIN_BLOCKS = 5, CHAIN_ROWS = 2 };
 
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
     float *parts;
 } chain_call;
 
-/* A set's choices of dropout, into room (G x 32 words): byte q % 4 of word 32 (q / 4) + lane has those of the lane's
+/* The dropout bits of a set, into room (G x 32 words): byte q % 4 of word 32 (q / 4) + lane has those of the lane's
  * numbers of group q, where row r of the set is groups G r to G r + G - 1. Four groups have their words from one draw
  * (dropout_words), so a lane draws 8 times. */
 template <int G> __device__ __forceinline__ void draw_set(const chain_call &c, size_t set, uint32_t *room)
@@ -41,20 +41,20 @@ template <int G> __device__ __forceinline__ void draw_set(const chain_call &c, s
     room[threadIdx.x] = all;
 }
 
-/* Bit i: number i of this thread's is dropped, in row r of the set. */
+/* Bit i: element i of this thread is dropped, in row r of the set. */
 template <int G> __device__ __forceinline__ uint32_t drawn(const uint32_t *room, int r)
 {
     const int q = r * G + (int)(threadIdx.x >> 5);
     return room[q / 4 * 32 + (threadIdx.x & 31)] >> q % 4 * 8;
 }
 
-/* N sums (a power of 2) over a block of G warps, of which each thread has a part: all threads get them. One barrier;
- * the same room may be used again after the next one. */
+/* N sums (a power of 2) over a block of G warps, of which each thread has a part: all threads receive them. One
+ * barrier; `room` may be reused after the next one. */
 template <int G, int N> __device__ __forceinline__ void sums_of_block(float (&x)[N], float (*room)[N])
 {
     const int lane = threadIdx.x & 31;
 #pragma unroll
-    for (int n = N / 2, half = 16; n; n /= 2, half /= 2) /* lanes share out the sums */
+    for (int n = N / 2, half = 16; n; n /= 2, half /= 2) /* the sums are distributed over the lanes */
 #pragma unroll
         for (int i = 0; i < n; i++) {
             const float mine = lane & half ? x[i + n] : x[i], other = lane & half ? x[i] : x[i + n];
@@ -74,8 +74,9 @@ template <int G, int N> __device__ __forceinline__ void sums_of_block(float (&x)
 
 /* ---- forward ---- */
 
-/* A block has a set; thread t has numbers 8 t to 8 t + 7 of each row. Sets come from the end on, which the product
- * before has left in the cache, and the product after begins with what is written last. ALONE: no residual. */
+/* A block has a set; thread t has elements 8 t to 8 t + 7 of each row. Sets are processed in reverse order, because the
+ * previous GEMM has left the last ones in the cache, and the next GEMM begins with those written last. ALONE: no
+ * residual. */
 template <int G, bool DROP, bool ALONE>
 __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
     norm_rows_kernel(const __grid_constant__ chain_call c)
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
 
 /* ---- backward ---- */
 
-/* This thread's numbers of R rows as they are in memory, on their way; zeros after the last row. */
+/* This thread's elements of R rows as stored, being loaded; zeros after the last row. */
 template <int G, int R> struct rows_ahead {
     pack<bf16> x[R], r[R], dy[R];
     float2 stats[R];
@@ -193,7 +194,7 @@ __device__ __forceinline__ void row_grad(const chain_call &c, size_t at, uint32_
     store_row(c.to + at, c.add, d);
 }
 
-/* A block has sets, R rows of them at a time; thread t has numbers 8 t to 8 t + 7 of each row, and their sums. */
+/* A block has sets, R rows of them at a time; thread t has elements 8 t to 8 t + 7 of each row, and their sums. */
 template <int G, int R>
 __global__ void __launch_bounds__(G * 32, CHAIN_BLOCKS) norm_chain_kernel(const __grid_constant__ chain_call c)
 {
@@ -250,7 +251,7 @@ __global__ void __launch_bounds__(G * 32, CHAIN_BLOCKS) norm_chain_kernel(const 
                 make_float4(sums[s][i], sums[s][i + 1], sums[s][i + 2], sums[s][i + 3]);
 }
 
-/* Block (columns / 32, which sum): warps have runs of parts. */
+/* Block (columns / 32, index of the sum): warps have ranges of parts. */
 enum { SUM_WARPS = 16 };
 
 __global__ void __launch_bounds__(SUM_WARPS * 32)
@@ -286,7 +287,7 @@ static chain_call call_of(const dis__layernorm_args *a, const dis__dropout_args 
     return c;
 }
 
-/* Networks that never train have it for few rows too, so that what they predict does not depend on the batch. */
+/* Networks that only predict use it for few rows too, so that predictions do not depend on the batch size. */
 bool dis__cuda_norm_wide(const dis__cuda_session *s, const dis__layernorm_args *a)
 {
     const size_t few = s->region[DIS_MEMORY_GRADS].at ? MANY : 1;

@@ -1,10 +1,10 @@
-/* The gradients of gain and bias of layer normalisation: sums over rows in parts, side by side, which the last block
- * adds up in order. */
+/* The gradients of gain and bias of layer normalisation: sums over rows in parts, computed in parallel, which the last
+ * block adds in order. */
 #include "nn/cuda/norm/layernorm.cuh"
 
 enum { COLUMNS = 64, DOWN = 8 };
 
-/* As column_sums (column_sums.cu), of two things at once. */
+/* As column_sums (column_sums.cu), for two sums at once. */
 template <class T>
 __global__ void __launch_bounds__(DOWN * 32) param_grad_kernel(dis__layernorm_args a, float *part, unsigned *counter)
 {

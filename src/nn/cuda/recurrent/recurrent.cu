@@ -1,12 +1,12 @@
 /* Recurrent layers (formulas: nn/loops/recurrent_loops.h), a kernel per step.
  *
- * Forward: a block of threads has 8 units of the 64 rows of a block: their gates' products with the states before, by
- * tiles of 32 numbers in shared memory, then the cell. Backward: one kernel makes the gradients of a step's gates, the
- * next multiplies them by the weight; gradients that pass from step to step are in `work`, float32:
+ * Forward: a block of threads has 8 units of the 64 rows of a block: the GEMM of the previous states with the gates'
+ * weights, by tiles of 32 values in shared memory, then the cell. Backward: one kernel computes the gradients of a
+ * step's gates, the next multiplies them by the weight; gradients passed from step to step are in `work`, float32:
  *
  *     (parity of the step, direction and block, {dh, dc}, DIS_RECURRENT_BLOCK, hidden)
  *
- * Steps are read from device memory, so that the kernels are the same for all batches of a shape. */
+ * Step sizes are read from device memory, so that the same kernels serve all batches of a shape. */
 #include "nn/cuda/recurrent/recurrent.cuh"
 
 enum { UNITS = 8, CHUNK = 32, ROWS = DIS_RECURRENT_BLOCK, STEP_THREADS = UNITS * ROWS / 2 };
@@ -19,7 +19,7 @@ __device__ __forceinline__ float *passing(const recurrent_call &g, size_t s, uns
 
 /* ---- forward ---- */
 
-/* Products of the states before a step with the weights of 8 units: thread (unit, row pair). */
+/* GEMM of the states before a step with the weights of 8 units: thread (unit, row pair). */
 template <class T>
 __device__ __forceinline__ void state_products(const recurrent_call &g, const row_block &b,
                                                const dis__recurrent_step &step, float (&sum)[2][DIS_RECURRENT_GATES])
@@ -137,7 +137,7 @@ template <class T, int CELL> __global__ void __launch_bounds__(256) gates_grad_k
     }
 }
 
-/* dh += gradients of gates times the weight, for nodes that follow another: thread (unit, two rows). */
+/* dh += gradients of gates times the weight, for nodes with a predecessor: thread (unit, two rows). */
 template <class T> __global__ void __launch_bounds__(STEP_THREADS) state_grad_kernel(recurrent_call g, size_t s)
 {
     __shared__ float d[ROWS][CHUNK + 1], w[CHUNK][UNITS + 1];
@@ -172,7 +172,7 @@ template <class T> __global__ void __launch_bounds__(STEP_THREADS) state_grad_ke
             passing(g, s, blockIdx.y, 0)[(size_t)(row + half) * n + first + (size_t)unit] += sum[half];
 }
 
-/* Nodes that no step has, of which there are fewer than DIS_CUDA_ROUND: block (node from the last, direction). */
+/* Nodes that belong to no step, fewer than DIS_CUDA_ROUND: block (node from the last, direction). */
 template <class T> __global__ void __launch_bounds__(256) zero_pads_kernel(recurrent_call g)
 {
     const dis__recurrent_layout *l = &g.a.layout[blockIdx.y];

@@ -1,9 +1,8 @@
-/* recurrent.cuh: what both ways through time share (recurrent.cu: a kernel per step, for any size;
- * recurrent_cluster.cu:
- * all steps in one kernel, for usual sizes in bfloat16): cells, and which nodes and rows belong together.
+/* recurrent.cuh: shared by both implementations (recurrent.cu: a kernel per step, for any size; recurrent_cluster.cu:
+ * all steps in one kernel, for usual sizes in bfloat16): cells, and the relation of nodes and rows.
  *
- * Layouts (nn/layers/recurrent_layout.h) have the nodes that follow one node, and the rows that a node stands for, next
- * to one another: both are ranges. */
+ * Layouts (nn/layers/recurrent_layout.h) have the successors of a node, and the rows represented by a node, in
+ * consecutive order: both are ranges. */
 #ifndef DIS_NN_CUDA_RECURRENT_RECURRENT_CUH
 #define DIS_NN_CUDA_RECURRENT_RECURRENT_CUH
 #include "nn/cuda/common/vectors.cuh"
@@ -15,10 +14,10 @@ typedef struct {
     unsigned blocks;       /* of rows, of one direction */
 } recurrent_call;
 
-/* All steps in one kernel; false: sizes that it is not for. */
+/* All steps in one kernel; false: unsupported sizes. */
 bool dis__cuda_recurrent_cluster(dis__cuda_session *s, const recurrent_call *c, bool backward, cudaError_t *error);
 
-/* Arguments of the gates to gates; c and h. */
+/* Pre-activations to gates; c and h. */
 template <int CELL>
 __device__ __forceinline__ void cell_step(float (&g)[DIS_RECURRENT_GATES], float c0, float h0, float *c, float *h)
 {
@@ -37,7 +36,7 @@ __device__ __forceinline__ void cell_step(float (&g)[DIS_RECURRENT_GATES], float
     }
 }
 
-/* Gates to gradients of their arguments; dh and dc to what goes to the step before past the product. */
+/* Gates to gradients of their pre-activations; dh and dc to the part passed to the previous step outside the GEMM. */
 template <int CELL>
 __device__ __forceinline__ void cell_grad(float (&gate)[DIS_RECURRENT_GATES], float c0, float c, float h0, float *dh,
                                           float *dc)
@@ -82,8 +81,8 @@ __device__ __forceinline__ row_block block_at(const recurrent_call &g, unsigned 
     return b;
 }
 
-/* Of each node of a step: the rows whose gradients it takes, in the block's order, and the nodes of the next step that
- * follow it. */
+/* For each node of a step: the rows whose gradients it receives, in the block's order, and its successors in the next
+ * step. */
 typedef struct {
     int row_first[DIS_RECURRENT_BLOCK], row_last[DIS_RECURRENT_BLOCK];
     int next_first[DIS_RECURRENT_BLOCK], next_last[DIS_RECURRENT_BLOCK];

@@ -1,10 +1,10 @@
 /* Recurrent layers, all steps of a block of 64 rows in one kernel: in bfloat16, for 64, 128 or 256 units.
  *
- * A cluster of hidden / 32 thread blocks goes through the steps together. Each has 32 units: their rows of the state's
- * weight stay in shared memory, as tensor cores read them. A step multiplies the states before (forward) or the
- * gradients of all gates (backward), which the blocks of the cluster wrote to memory in the step before and which are
- * in the L2 cache, and ends with a barrier of the cluster: no launch, no meeting of the whole device. c and what
- * passes from step to step backward stay float32.
+ * A cluster of hidden / 32 thread blocks processes the steps together. Each block has 32 units: their rows of the
+ * recurrent weight stay in shared memory, in tensor-core layout. A step multiplies the previous states (forward) or the
+ * gradients of all gates (backward), which the blocks of the cluster wrote in the previous step and which are in the L2
+ * cache. It ends with a cluster barrier: no launch, no device-wide synchronization. c and the gradients passed from
+ * step to step stay float32.
  *
  * Forward a warp has 8 units and all four gates of its rows, so that the cell works on registers. Backward a warp has
  * one gate's share of the sum over gates; the four shares are added in order. */
@@ -17,7 +17,7 @@ template <int CELL> struct cell_of {
     enum { N_STATE = CELL == DIS_CELL_LSTM ? 4 : 3, FIRST = CELL == DIS_CELL_LSTM ? 0 : 1 };
 };
 
-/* Before sm_90 there are no clusters: there these kernels are compiled and never run. */
+/* Before sm_90 there are no clusters: these kernels are compiled, but never run. */
 __device__ __forceinline__ void cluster_arrive()
 {
 #if __CUDA_ARCH__ >= 900
@@ -44,14 +44,14 @@ template <int CELL, int H> struct forward_room {
     bf16 state[ROWS][H + 8];
 };
 
-/* What one thread of the forward kernel works on: rows lane / 4 and + 8 of tiles `half` and half + 2, units `unit` and
- * unit + 1. */
+/* A thread's part of the forward kernel: rows lane / 4 and + 8 of tiles `half` and half + 2, units `unit` and unit +
+ * 1. */
 typedef struct {
     int lane, group, half;
     size_t unit;
 } forward_thread;
 
-/* The inputs' part of the arguments of a step's gates. */
+/* The input part of a step's pre-activations. */
 template <int H>
 __device__ __forceinline__ void load_inputs(const recurrent_call &g, const row_block &b, const forward_thread &t,
                                             const dis__recurrent_step &step, uint32_t (&in)[2][2][GATES])
@@ -70,7 +70,7 @@ __device__ __forceinline__ void load_inputs(const recurrent_call &g, const row_b
         }
 }
 
-/* Products of the states before, for the tiles of rows that have any. */
+/* GEMM of the previous states, for tiles with active rows. */
 template <int CELL, int H>
 __device__ __forceinline__ void forward_products(const forward_room<CELL, H> *room, const forward_thread &t, int had,
                                                  float (&sum)[2][cell_of<CELL>::N_STATE][4])
@@ -184,22 +184,23 @@ template <int CELL, int H> __global__ void __launch_bounds__(THREADS, 2) forward
 
 /* ---- backward ---- */
 
-enum { SPARE = 32, DEEP = ROWS * UNITS / THREADS }; /* SPARE: eight rows of the weight are in different banks then */
+enum { SPARE = 32, DEEP = ROWS * UNITS / THREADS }; /* SPARE: pads rows so that eight rows of the weight use different
+                                                     * banks */
 
 template <int CELL, int H> struct backward_room {
     bf16 weight[UNITS][cell_of<CELL>::N_STATE * H + SPARE]; /* by unit */
     float share[cell_of<CELL>::N_STATE][ROWS][UNITS];       /* of the gradients of the states before a step */
-    float passing[ROWS][UNITS];                             /* LSTM: dc; GRU: dh past the product */
+    float passing[ROWS][UNITS];                             /* LSTM: dc; GRU: dh outside the GEMM */
     node_ranges ranges;
 };
 
-/* Where column u of a row lies, so that tiles of 8 rows are spread over the banks. */
+/* Offset of column u of a row, with tiles of 8 rows spread over the banks. */
 __device__ __forceinline__ int spread(int row, int u)
 {
     return u ^ (row & 3) << 3;
 }
 
-/* dh and dc of a node, from the rows it stands for and the nodes that follow it. */
+/* dh and dc of a node, from its rows and its successors. */
 template <int CELL, int H>
 __device__ __forceinline__ void take_gradients(const recurrent_call &g, const row_block &b,
                                                const backward_room<CELL, H> *room, int i, int u, size_t unit, float *dh,
@@ -218,7 +219,7 @@ __device__ __forceinline__ void take_gradients(const recurrent_call &g, const ro
     }
 }
 
-/* The gradients of the gates of node i of a step; returns what passes to the step before. */
+/* The gradients of the gates of node i of a step; returns the part passed to the previous step. */
 template <int CELL, int H>
 __device__ __forceinline__ float gates_backward(const recurrent_call &g, const row_block &b,
                                                 const backward_room<CELL, H> *room, const dis__recurrent_step &step,
@@ -245,14 +246,14 @@ __device__ __forceinline__ float gates_backward(const recurrent_call &g, const r
     return CELL == DIS_CELL_LSTM ? dc : dh;
 }
 
-/* 8 numbers of a row of gates' gradients: a lane's part of two products' A. Which k a lane has is free as long as B has
- * the same. */
+/* 8 values of a row of gates' gradients: a lane's part of A in two multiplications. The assignment of k to lanes is
+ * free as long as B has the same. */
 __device__ __forceinline__ uint4 gate_words(const bf16 *row, bool there)
 {
     return there ? __ldcg(reinterpret_cast<const uint4 *>(row)) : make_uint4(0, 0, 0, 0);
 }
 
-/* One gate's share of the gradients of the states before, for tiles `half` and half + 2 of the rows. */
+/* One gate's share of the gradients of the previous states, for tiles `half` and half + 2 of the rows. */
 template <int CELL, int H>
 __device__ __forceinline__ void states_backward(const recurrent_call &g, const row_block &b,
                                                 backward_room<CELL, H> *room, const dis__recurrent_step &step)
@@ -341,7 +342,7 @@ static cudaError_t launch(dis__cuda_session *s, cluster_kernel *kernel, const re
     return cudaLaunchKernelEx(&config, kernel, *c);
 }
 
-/* Some devices that have clusters have less shared memory than 256 units take. */
+/* Some devices with clusters have too little shared memory for 256 units. */
 template <int CELL, int H>
 static bool launch_for(dis__cuda_session *s, const recurrent_call *c, bool backward, cudaError_t *error)
 {

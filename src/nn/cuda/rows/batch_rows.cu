@@ -1,5 +1,5 @@
-/* Rows of arrays that are on the device, by index (nn/loops/batch_rows_loops.h): a thread per 16 bytes where rows
- * are made of whole ones, else per number. */
+/* Rows of arrays that are on the device, by index (nn/loops/batch_rows_loops.h): a thread per 16 bytes if rows are
+ * multiples of 16 bytes, otherwise per element. */
 #include "nn/cuda/common/kernels.cuh"
 
 enum { THREADS = 256 };
@@ -17,7 +17,7 @@ template <class U> __global__ void __launch_bounds__(THREADS) batch_rows_kernel(
     ((U *)a.y)[e] = x;
 }
 
-/* Images, shifted and perhaps mirrored. */
+/* Images, shifted and optionally mirrored. */
 template <class U> __global__ void __launch_bounds__(THREADS) moved_images_kernel(dis__batch_rows_args a, size_t per)
 {
     const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x, i = e / per, k = e % per;

@@ -1,10 +1,10 @@
 /* Rows gathered from a table by ids, and their gradients.
  *
- * Forward: one warp per row of y. Backward, in an order that does not depend on how blocks run: the positions (i, j)
- * are ranked by (id, position), up to CHUNK of them at a time, by counting who comes before each (CHUNK^2 comparisons
- * are a few microseconds); then runs of equal ids are summed, each part of PART ranked positions by one block. Runs
- * that lie within a part are added to the table at once; what crosses a border waits as a partial sum, and the block of
- * the part where such a run begins adds its pieces up in order. */
+ * Forward: one warp per row of y. Backward, in an order that does not depend on the scheduling of blocks: the positions
+ * (i, j) are ranked by (id, position), up to CHUNK of them at a time, by counting the predecessors of each (CHUNK^2
+ * comparisons take a few microseconds); then runs of equal ids are summed, each part of PART ranked positions by one
+ * block. Runs within a part are added to the table directly; runs across parts are stored as partial sums, and the
+ * block of the part in which such a run begins adds them in order. */
 #include "nn/cuda/common/kernels.cuh"
 
 enum { WARPS = 4, CHUNK = 16384, PART = 64, RANKS = 256, SHARE = 8, AHEAD = 8, NONE = 0x7fffffff };
@@ -52,7 +52,7 @@ cudaError_t dis__cuda_gather(dis__cuda_session *s, const void *args)
 {
     dis__gather_args a = *(const dis__gather_args *)args;
     if (a.n_rows == 0) return cudaSuccess;
-    a.table = dis__cuda_weight(s, a.table); /* what is rounded at the end may be rounded before */
+    a.table = dis__cuda_weight(s, a.table); /* the result is rounded anyway, so inputs may be rounded */
     DIS_CUDA_BY_VALUE(s, {
         const bool vectors = a.width % pack<T>::N == 0 && aligned16(a.table) && aligned16(a.y);
         gather_kernel<T><<<grid_of(a.n_rows, WARPS), WARPS * 32, 0, s->stream>>>(a, vectors);
@@ -62,7 +62,7 @@ cudaError_t dis__cuda_gather(dis__cuda_session *s, const void *args)
 
 /* ---- backward ---- */
 
-/* The id of position `at`, and NONE where there is none. */
+/* The id at index `at`; NONE after the end. */
 __device__ __forceinline__ int id_at(const dis__gather_args &a, size_t at)
 {
     const size_t i = at / a.per, j = at % a.per;
@@ -84,13 +84,13 @@ __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t 
         ids[threadIdx.x] = base + threadIdx.x < n ? id_at(a, from + base + threadIdx.x) : NONE;
         __syncthreads();
         const unsigned m = n - base < RANKS ? n - base : RANKS;
-        if (base + RANKS <= blockIdx.x * (RANKS / SHARE)) { /* all before mine */
+        if (base + RANKS <= blockIdx.x * (RANKS / SHARE)) { /* all smaller */
 #pragma unroll 8
             for (unsigned k = 4 * part; k < RANKS; k += 4 * SHARE) {
                 const int4 v = *(const int4 *)(ids + k);
                 rank += (v.x <= id) + (v.y <= id) + (v.z <= id) + (v.w <= id);
             }
-        } else if (base >= (blockIdx.x + 1) * (RANKS / SHARE) && m == RANKS) { /* all after */
+        } else if (base >= (blockIdx.x + 1) * (RANKS / SHARE) && m == RANKS) { /* all larger */
 #pragma unroll 8
             for (unsigned k = 4 * part; k < RANKS; k += 4 * SHARE) {
                 const int4 v = *(const int4 *)(ids + k);
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t 
     if (mine < n && part == 0) sorted[rank] = make_int2(id, (int)mine);
 }
 
-/* What dy's row i is multiplied by: a row of ids gives each of them its share of the mean. */
+/* Factor of dy's row i: for the mean of several ids, each gets an equal share. */
 __device__ __forceinline__ float share_of(const dis__gather_args &a, size_t i)
 {
     if (!a.mean) return 1;
@@ -120,7 +120,7 @@ template <class T, class D>
 __global__ void __launch_bounds__(128)
     sum_runs_kernel(dis__gather_args a, size_t from, unsigned n, const int2 *sorted, float *open)
 {
-    __shared__ int id[PART + 2]; /* with a neighbour on each side */
+    __shared__ int id[PART + 2]; /* including one neighbour on each side */
     __shared__ unsigned row[PART + AHEAD];
     __shared__ float share[PART + AHEAD];
     const unsigned first = blockIdx.x * PART, m = first + PART < n ? PART : n - first;
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(128)
     for (unsigned base = 1; base <= m; base += AHEAD) {
         float x[AHEAD];
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++) x[i] = as_float(dy[row[base + i] * width]); /* on their way together */
+        for (int i = 0; i < AHEAD; i++) x[i] = as_float(dy[row[base + i] * width]); /* loaded together */
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             const unsigned k = base + i;
@@ -155,7 +155,8 @@ __global__ void __launch_bounds__(128)
                 D *to = table + (size_t)id[k] * width + c;
                 *to = from_float<D>(as_float(*to) + sum);
             } else {
-                open[((size_t)blockIdx.x * 2 + inside) * width + c] = sum; /* 0: began before; 1: here, goes on */
+                open[((size_t)blockIdx.x * 2 + inside) * width + c] = sum; /* 0: began before; 1: begins here and
+                                                                            * continues */
             }
             sum = 0;
             inside = true;
@@ -163,7 +164,7 @@ __global__ void __launch_bounds__(128)
     }
 }
 
-/* Runs that begin in a part and go on after it. */
+/* Runs that begin in a part and continue after it. */
 template <class D>
 __global__ void __launch_bounds__(128)
     join_runs_kernel(dis__gather_args a, unsigned n, const int2 *sorted, const float *open)
@@ -172,7 +173,7 @@ __global__ void __launch_bounds__(128)
     if (last + 1 >= n) return;
     const int id = sorted[last].x;
     if (id == NONE || sorted[last + 1].x != id) return;
-    const bool whole = sorted[blockIdx.x * PART].x == id;                         /* the part has no other */
+    const bool whole = sorted[blockIdx.x * PART].x == id;                         /* the part has only this run */
     if (whole && blockIdx.x > 0 && sorted[blockIdx.x * PART - 1].x == id) return; /* it began before */
     const size_t c = (size_t)blockIdx.y * blockDim.x + threadIdx.x, width = a.width;
     if (c >= width) return;

@@ -1,4 +1,4 @@
-/* Kernels of pooling over rows (nn/loops/norm_loops.h): block by row and columns, a thread goes down a column. */
+/* Kernels of pooling over rows (nn/loops/norm_loops.h): block (row, columns), a thread iterates over a column. */
 #include "nn/cuda/common/kernels.cuh"
 
 __device__ __forceinline__ size_t pool_start(const dis__pool_args &a, size_t i)
@@ -11,7 +11,7 @@ __device__ __forceinline__ size_t pool_length(const dis__pool_args &a, size_t i)
     return a.length ? (size_t)a.length[i] : a.per;
 }
 
-/* Block (row, columns): a thread goes down one column. */
+/* Block (row, columns): a thread iterates over one column. */
 template <class T> __global__ void __launch_bounds__(128) pool_kernel(dis__pool_args a)
 {
     const size_t c = (size_t)blockIdx.y * blockDim.x + threadIdx.x, w = a.width;
@@ -53,8 +53,7 @@ cudaError_t dis__cuda_pool(dis__cuda_session *s, const void *args)
     return cudaGetLastError();
 }
 
-/* Every row of x that belongs to row i is written: the share of dy that falls to it, or 0. Block (row, part of its
- * span, columns). */
+/* Writes every row of x that belongs to row i: its share of dy, or 0. Block (row, part of its span, columns). */
 enum { SPAN = 64 };
 template <class T> __global__ void __launch_bounds__(128) pool_grad_kernel(dis__pool_args a)
 {

@@ -1,4 +1,4 @@
-/* Arrays of the host that a batch sends, fetched by the device: a block per 4 KiB, all of them under way at a time. */
+/* Copies the arrays of a batch from pinned host memory, by the device: a block per 4 KiB, all in parallel. */
 #include "nn/cuda/session/batch_upload.h"
 #include "nn/cuda/common/kernels.cuh"
 

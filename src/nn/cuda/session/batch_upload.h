@@ -1,4 +1,4 @@
-/* batch_upload.h: small arrays from pinned memory of the host to where they belong on the device, by one kernel. */
+/* batch_upload.h: copies small arrays from pinned host memory to the device, with one kernel. */
 #ifndef DIS_NN_CUDA_SESSION_BATCH_UPLOAD_H
 #define DIS_NN_CUDA_SESSION_BATCH_UPLOAD_H
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@ extern "C" {
 
 enum { DIS_CUDA_UPLOADS = 48 };
 
-/* None of them writes where another does. */
+/* Destinations do not overlap. */
 typedef struct {
     unsigned n;
     unsigned bytes[DIS_CUDA_UPLOADS];

@@ -1,8 +1,8 @@
-/* Copies between the host and the device through pinned memory. On the way in, numbers go to the next free room of a
- * ring, from where the device fetches them when it comes to it; the host waits only when the ring is full, half of it
- * at a time. What a batch sends is a dozen arrays of some kilobytes: they wait until something is to be run, and one
- * kernel fetches them all (batch_upload.cu), since a copy of its own would hold the stream up for some microseconds. On
- * the way out the host must wait. */
+/* Copies between the host and the device through pinned memory. Copies to the device are staged in a ring, from which
+ * the device reads them asynchronously; the host waits only if the ring is full, half of it at a time. A batch has a
+ * dozen arrays of a few kilobytes: they are collected until an operation runs, and one kernel copies them all
+ * (batch_upload.cu), since each separate copy would delay the stream by some microseconds. For copies to the host, the
+ * host must wait. */
 #include "nn/cuda/common/cuda_host.h"
 #include "core/cuda/cuda_memory.h"
 #include "core/cuda/pinned_ring.h"
@@ -12,7 +12,7 @@
 enum { HALF = 4 << 20, SMALL = 256 << 10 };
 
 struct dis__cuda_copies {
-    char *pinned; /* the ring of two halves, and as much for the way out */
+    char *pinned; /* the ring of two halves, and as much for copies to the host */
     dis__cuda_ring ring;
     dis__cuda_upload_list waiting;
 };
@@ -43,7 +43,7 @@ cudaError_t dis__cuda_upload_batch(dis__cuda_session *s)
     return error;
 }
 
-/* What follows must be there before what is written to the same position again. */
+/* Copies must complete before the same address is written again. */
 static bool overlaps(const dis__cuda_upload_list *w, const char *to, size_t bytes)
 {
     for (unsigned i = 0; i < w->n; i++)

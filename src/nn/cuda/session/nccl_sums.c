@@ -1,9 +1,9 @@
-/* Sums of gradients over ranks by NCCL, where its library is found when ranks join: each rank sends every other one its
- * share of the numbers, adds what came in the order of ranks, and sends the sums to all. So the bytes are those that
- * the host would make, and do not depend on how NCCL goes about it.
+/* Sums of gradients over ranks by NCCL, if its library is found when ranks join: each rank sends every other rank its
+ * share of the values, adds the received ones in the order of ranks, and sends the sums to all. So results have the
+ * bytes of sums on the host, and do not depend on NCCL's algorithms.
  *
- * What is used of the library is declared here: it need not be there when this is built. Its calls enqueue work on the
- * session's stream. Cost: 2 (1 - 1 / ranks) of the numbers are sent and received; memory: twice the numbers. */
+ * The required functions of the library are declared here, so it is not needed at build time. Its calls enqueue work on
+ * the session's stream. Cost: 2 (1 - 1 / ranks) times the values are sent and received; memory: twice the values. */
 #include "nn/cuda/session/nccl_sums.h"
 #include "core/cuda/library_functions.h"
 #include "core/cuda/cuda_memory.h"
@@ -33,7 +33,7 @@ struct dis__nccl {
     char name[32];
     ncclComm_t comm; /* NULL: not joined */
     int rank, size;
-    float *room; /* (2, size, share): what came, then all sums */
+    float *room; /* (2, size, share): received values, then all sums */
     size_t n_room;
     struct {
 #define FIELD(type, name, args) type(*name) args;
@@ -106,7 +106,7 @@ static dis_status take_room(dis__cuda_session *s, size_t n)
 {
     struct dis__nccl *c = s->nccl;
     if (n <= c->n_room) return DIS_OK;
-    cudaError_t error = cudaStreamSynchronize(s->stream); /* no one reads what is given back */
+    cudaError_t error = cudaStreamSynchronize(s->stream); /* errors while freeing are ignored */
     dis__cuda_lock();
     dis__cuda_release(c->room);
     c->room = NULL;
@@ -118,7 +118,7 @@ static dis_status take_room(dis__cuda_session *s, size_t n)
     return dis__cuda_status(s, error, "taking memory for sums over ranks");
 }
 
-/* Numbers of rank r's share, of n in shares of so many. */
+/* Size of rank r's share, of n values in shares of this size. */
 static size_t share_of(size_t n, size_t share, int r)
 {
     const size_t first = (size_t)r * share;

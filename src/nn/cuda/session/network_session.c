@@ -1,9 +1,9 @@
-/* CUDA devices: two rows for each GPU, with values in bfloat16 and in float32. A session has a stream of its own, so
- * several networks run in parallel; memory is taken when a network is planned and never within a step, and stays
- * with the process when it is given back, for the next network (cuda_memory.h).
+/* CUDA devices: two rows for each GPU, with values in bfloat16 and in float32. A session has its own stream, so several
+ * networks run in parallel; memory is allocated when a network is planned and never within a step, and freed memory is
+ * cached for the next network (cuda_memory.h).
  *
- * Alongside parameters lies a copy in bfloat16, which products read; the optimiser writes both. Code that writes
- * parameters otherwise (copies, starts) makes the copy stale, and it is rebuilt before the next operation. */
+ * Parameters have a copy in bfloat16, which GEMMs read; the optimiser writes both. Other writes to parameters (copies,
+ * initialization) make the copy stale, and it is rebuilt before the next operation. */
 #include "nn/cuda/common/cuda_host.h"
 #include "nn/cuda/dense/cublas_library.h"
 #include "nn/cuda/conv/cudnn_conv.h"
@@ -74,7 +74,7 @@ static dis_status open_parts(dis__cuda_session *s)
     CUDA_TRY(s, cudaDeviceGetAttribute(&s->n_processors, cudaDevAttrMultiProcessorCount, s->ordinal), doing);
     CUDA_TRY(s, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal), doing);
     s->shared = (size_t)shared;
-    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before what is done on the side */
+    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before work on the side stream */
     CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, most), doing);
     CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_work),
              doing);
@@ -121,8 +121,8 @@ static size_t own_bytes(const void *session, const dis_context *ctx)
     return 2 * ((const dis__cuda_session *)session)->scratch_bytes + DIS_CUDA_PRODUCT + DIS_CUDA_CHAIN;
 }
 
-/* The driver is not asked for UNASKED bytes more than are kept: that takes a millisecond, in which no other run gets
- * any memory, and whoever takes them is reported when they are not there. */
+/* The driver is not queried for up to UNASKED bytes beyond the cache: a query takes a millisecond, in which no other
+ * run can allocate, and a failing allocation reports an error anyway. */
 #define UNASKED ((size_t)64 << 20)
 
 static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char *what)
@@ -150,7 +150,7 @@ static dis_status begin(void *session, dis_context *ctx)
     return dis__cuda_status(s, error, "taking memory for operations");
 }
 
-/* Whatever thread calls: the device is each thread's own setting. */
+/* May be called by any thread: the current device is a per-thread setting. */
 static bool serve(void *session, dis_context *ctx)
 {
     (void)ctx;
@@ -169,7 +169,7 @@ static cudaError_t take_memory(dis__cuda_session *s, dis__memory what, size_t ro
     if (error == cudaSuccess && what == DIS_MEMORY_GRADS && s->keeps_bf16_gradients && !s->gradients)
         error = dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, room / 2 + 256, &s->gradients);
     if (error == cudaSuccess) return error;
-    cudaStreamSynchronize(s->stream); /* zeros are not written to what is another network's next */
+    cudaStreamSynchronize(s->stream); /* zeros are not written to memory of another network */
     dis__cuda_release(*at);
     return error;
 }
@@ -248,13 +248,13 @@ static dis_status copy_in(void *session, void *to, const void *from, size_t byte
 static dis_status synchronise(void *session)
 {
     dis__cuda_session *s = session;
-    cudaSetDevice(s->ordinal); /* each thread has its own */
+    cudaSetDevice(s->ordinal); /* the current device is per thread */
     CUDA_TRY(s, dis__cuda_flush(s), "update");
     CUDA_TRY(s, cudaStreamSynchronize(s->stream), "waiting for work");
     return DIS_OK;
 }
 
-/* The GPU, and the libraries that networks use but do not find. */
+/* The GPU, and libraries that networks use but which were not found. */
 static void describe(const dis__device *device, char *text, size_t n)
 {
     struct cudaDeviceProp p;
@@ -330,7 +330,7 @@ static dis__device device_of(const dis__device_row *row, bool float32)
 
 void dis__cuda_add_networks(dis__device_row *row)
 {
-    static dis__device devices[DIS_CUDA_GPUS][DIS_DEVICE_NETWORKS]; /* written when rows are discovered, once */
+    static dis__device devices[DIS_CUDA_GPUS][DIS_DEVICE_NETWORKS]; /* written once, when rows are discovered */
     for (int i = 0; i < DIS_DEVICE_NETWORKS; i++) {
         dis__device *device = &devices[row->ordinal][i];
         *device = device_of(row, i > 0);

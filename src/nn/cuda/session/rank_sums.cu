@@ -1,4 +1,4 @@
-/* Sums of rows in their order, for sums over ranks: the host adds in the same order, and so makes the same bytes. */
+/* Sums of rows in order, for sums over ranks: the host adds in the same order, and gets the same bytes. */
 #include "nn/cuda/session/nccl_sums.h"
 #include "nn/cuda/common/kernels.cuh"
 

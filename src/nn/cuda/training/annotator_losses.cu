@@ -1,7 +1,7 @@
-/* Kernels of models that know the worker (nn/loops/annotator_loops.h), arithmetic in float32. confuse: a thread per row
- * and vote, its gradient a thread per row and class, each of which goes through the matrix of its row: K is small.
- * pair_terms: a warp per pair; its gradient a thread per column, which goes through the pairs in order, so that sums
- * have one order. */
+/* Kernels of annotator models (nn/loops/annotator_loops.h), arithmetic in float32. confuse: a thread per row and vote,
+ * its gradient a thread per row and class, each of which iterates over the matrix of its row: K is small. pair_terms: a
+ * warp per pair; its gradient a thread per column, which iterates over the pairs in order, so that sums have a fixed
+ * order. */
 #include "nn/cuda/common/kernels.cuh"
 
 enum { THREADS = 128 };
@@ -128,7 +128,7 @@ cudaError_t dis__cuda_pair_terms(dis__cuda_session *s, const void *args)
     return cudaGetLastError();
 }
 
-/* Some pairs at a time: what they add is there before the first of them is added. */
+/* Processes several pairs at a time: their addends are loaded before the first is added. */
 __global__ void __launch_bounds__(THREADS) pair_terms_grad_kernel(dis__pair_terms_args a)
 {
     enum { SOME = 8 };

@@ -1,20 +1,20 @@
 /* The crowd layer (Rodrigues & Pereira 2018; the formulas are in nn/loops/head_loops.h) and rows weighted by the
  * softmax of their scores.
  *
- * crowd_loss: a warp per row goes through its votes in order, classes over lanes. crowd_param_grad: a block per worker
+ * crowd_loss: a warp per row iterates over its votes in order, classes over lanes. crowd_param_grad: a block per worker
  * that voted, a thread per parameter, the worker's votes in order. weigh: a warp per row. All sums in a fixed order. */
 #include "nn/cuda/common/vectors.cuh"
 
-enum { WARPS = 8, ROOM = 96 << 10, ROWS = 5 }; /* ROWS: of K numbers that a warp of crowd_loss keeps */
+enum { WARPS = 8, ROOM = 96 << 10, ROWS = 5 }; /* ROWS: arrays of K values that a warp of crowd_loss keeps */
 
-/* Warps per block whose rooms of n floats fit into shared memory; 0: not one. */
+/* Warps per block whose arrays of n floats fit into shared memory; 0: none. */
 static unsigned warps_for(size_t n)
 {
     const size_t fit = ROOM / (n * sizeof(float) + 1);
     return fit < WARPS ? (unsigned)fit : (unsigned)WARPS;
 }
 
-/* q = softmax(z) of n numbers in shared memory or registers' reach; returns log sum exp. z and q may be the same. */
+/* q = softmax(z) of n values in shared memory or registers; returns log sum exp. z and q may be the same. */
 __device__ __forceinline__ float warp_softmax(const float *z, float *q, int n)
 {
     const int lane = threadIdx.x % 32;
@@ -34,7 +34,7 @@ __device__ __forceinline__ float warp_softmax(const float *z, float *q, int n)
 
 /* ---- crowd layer ---- */
 
-/* What worker w makes of x, a row of logits or of q: the logit of class k. */
+/* Worker w's map of x, a row of logits or of q: the logit of class k. */
 __device__ __forceinline__ float vote_logit(const dis__crowd_args &a, size_t w, int k, const float *x)
 {
     const float *matrix = (const float *)a.matrix, *bias = (const float *)a.bias;
@@ -51,7 +51,7 @@ __device__ __forceinline__ float vote_logit(const dis__crowd_args &a, size_t w, 
     }
 }
 
-/* What d, the gradient of the vote's logits, means for x[j]. */
+/* The gradient of x[j], given d, the gradient of the vote's logits. */
 __device__ __forceinline__ float vote_to_x(const dis__crowd_args &a, size_t w, int j, const float *d)
 {
     const float *matrix = (const float *)a.matrix;
@@ -108,7 +108,7 @@ template <class T> __global__ void crowd_loss_kernel(dis__crowd_args a)
         store_or_add((T *)a.d_logits + at + (size_t)k, a.on_logits ? dx[k] : q[k] * (dx[k] - mean), a.add);
 }
 
-/* A number of what the workers' maps read. */
+/* An element of the input of the workers' maps. */
 template <class T> __device__ __forceinline__ float number(const dis__crowd_args &a, size_t at)
 {
     return a.on_logits ? as_float(((const T *)a.logits)[at]) : ((const float *)a.q)[at];

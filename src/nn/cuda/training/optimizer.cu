@@ -1,18 +1,18 @@
 /* Kernels of optimisers: SGD with momentum, Adam, AdamW as in nn/loops/update_loops.h; norms of gradients; starts.
  *
- * A step updates many runs of parameters that differ in decay and rate, one after another in the arenas. They wait
- * until something else is to be done and then are one launch: the table of runs goes along as an argument. Each
- * number is read and written once: parameter, gradient (0 afterwards, where the next one is added to it) and state,
- * and the copy in bfloat16 that products read; 34 bytes for Adam, 30 without the gradient's zeros. Gradients that a
- * library has made in bfloat16 are read as they are, from alongside the others. Rows of embeddings that no batch has
- * had yet (gradient and state 0, no decay) would be written as they were, and are not: 18 bytes. */
+ * A step updates many runs of parameters that differ in decay and rate, consecutive in the arenas. They are collected
+ * and run in one launch, with the table of runs as an argument. Each value is read and written once: parameter,
+ * gradient (reset to 0 if the next one is added to it) and state, and the copy in bfloat16 for GEMMs; 34 bytes for
+ * Adam, 30 without the gradient's zeros. Gradients computed by a library in bfloat16 are read directly. Rows of
+ * embeddings that have not been used yet (gradient and state 0, no decay) would not change, and are not written: 18
+ * bytes. */
 #include "nn/cuda/common/cuda_host.h"
 #include "nn/cuda/common/vectors.cuh"
 
-enum { RUNS = 250, CHUNK = 4096, WHOLE = 128, LONGEST = 1 << 30 }; /* LONGEST: numbers of a run */
+enum { RUNS = 250, CHUNK = 4096, WHOLE = 128, LONGEST = 1 << 30 }; /* LONGEST: maximum elements of a run */
 
 typedef struct {
-    unsigned first;                          /* in fours, from the first parameter of the launch */
+    unsigned first;                          /* in units of four, from the first parameter of the launch */
     unsigned n : 30, stored : 1, beside : 1; /* alongside: the gradient is in bfloat16 */
     float factor, decay;
 } run;
@@ -26,9 +26,9 @@ typedef struct {
     run runs[RUNS];
 } updates;
 
-/* Gradients that lie alongside the others. */
+/* Gradients stored in bfloat16, separately from the others. */
 typedef struct {
-    const char *at; /* where they would be */
+    const char *at; /* their address among the others */
     size_t n;
 } whole;
 
@@ -96,7 +96,7 @@ __device__ __forceinline__ float4 four_of(const bf16 *from, unsigned i)
     return make_float4(x[0], x[1], x[2], x[3]);
 }
 
-/* Four numbers of each array. */
+/* Four values of each array. */
 template <bool ADAM, bool STATE> struct fours {
     float4 p, g, m, v;
 
@@ -116,7 +116,7 @@ template <bool ADAM, bool STATE> struct fours {
         p.z = ADAM ? adam(a, k, p.z, g.z, m.z, v.z) : sgd(a, k, p.z, g.z, m.z);
         p.w = ADAM ? adam(a, k, p.w, g.w, m.w, v.w) : sgd(a, k, p.w, g.w, m.w);
     }
-    /* Whether a move leaves everything as it is, where nothing decays. */
+    /* Whether an update changes nothing, if there is no decay. */
     __device__ __forceinline__ bool rests() const
     {
         const float4 any = make_float4(fabsf(g.x) + fabsf(m.x) + v.x, fabsf(g.y) + fabsf(m.y) + v.y,
@@ -149,7 +149,7 @@ __device__ __forceinline__ constants constants_of(const updates &u, const dis__s
     return k;
 }
 
-/* The last run that begins at or before four `i`. */
+/* The last run that begins at or before group `i` of four. */
 __device__ __forceinline__ unsigned run_at(const updates &u, unsigned i)
 {
     unsigned low = 0, high = u.n_runs - 1;
@@ -163,7 +163,7 @@ __device__ __forceinline__ unsigned run_at(const updates &u, unsigned i)
     return low;
 }
 
-/* A block has a chunk. What is read next is on its way while something else is done. */
+/* A block has a chunk. The next values are loaded during other work. */
 template <bool ADAM, bool STATE> __global__ void __launch_bounds__(256) update_kernel(const __grid_constant__ updates u)
 {
     const unsigned begin = blockIdx.x * (CHUNK / 4), first = begin + threadIdx.x;
@@ -212,7 +212,7 @@ cudaError_t dis__cuda_update_flush(dis__cuda_session *s)
     return cudaGetLastError();
 }
 
-/* Whether a run can join those that wait: the same kind and constants, further on in the same arenas. */
+/* Whether a run can join the pending ones: the same kind and constants, further on in the same arenas. */
 static bool joins(const updates *u, const dis__update_args *a)
 {
     const dis__update_args *b = &u->args;
@@ -244,8 +244,8 @@ static cudaError_t update_run(dis__cuda_session *s, const dis__update_args *a, b
     return cudaSuccess;
 }
 
-/* The first of the gradients alongside that begins within n numbers from `grad` on, which is taken out; n 0: none
- * does. */
+/* Removes and returns the first of the bfloat16 gradients that begins within n elements from `grad` on; n 0: there is
+ * none. */
 static whole take_whole(dis__cuda_updates *u, const char *grad, size_t n)
 {
     size_t best = u->n_whole;
@@ -259,7 +259,7 @@ static whole take_whole(dis__cuda_updates *u, const char *grad, size_t n)
     return found;
 }
 
-/* The same arguments, `skip` numbers on. */
+/* The same arguments, advanced by `skip` elements. */
 static dis__update_args further(const dis__update_args *a, size_t skip, size_t n)
 {
     dis__update_args b = *a;
@@ -271,7 +271,7 @@ static dis__update_args further(const dis__update_args *a, size_t skip, size_t n
     return b;
 }
 
-/* Arenas are cut in sixteens, so a run's end may lie within padding, which is 0 and stays so. */
+/* Arenas are padded to multiples of sixteen, so a run's end may include padding, which is 0 and remains 0. */
 cudaError_t dis__cuda_update(dis__cuda_session *s, const void *args)
 {
     const dis__update_args *a = (const dis__update_args *)args;
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(256) square_sums_kernel(const float *x, size_t
     __shared__ double room[32];
     const size_t from = (size_t)blockIdx.x * DIS_SQUARES_BLOCK;
     double total = 0;
-    if (from + DIS_SQUARES_BLOCK <= n) { /* 16 numbers per thread */
+    if (from + DIS_SQUARES_BLOCK <= n) { /* 16 values per thread */
         const float4 *four = (const float4 *)(x + from);
         float some = 0;
 #pragma unroll
