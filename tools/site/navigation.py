@@ -12,7 +12,17 @@ SECTIONS = [
         "Install dissent, choose a command, and finish a first project.",
         [
             ("First steps", ["start/install", "start/which-command", "start/tour"]),
-            ("Tutorials", ["tutorials/*"]),
+            (
+                "Tutorials",
+                [
+                    "tutorials/labels-from-an-export",
+                    "tutorials/train-on-soft-labels",
+                    "tutorials/llm-judge",
+                    "tutorials/from-crowd-kit",
+                    "tutorials/votes-to-a-model",
+                    "tutorials/*",
+                ],
+            ),
             ("Questions and recipes", ["faq", "cookbook"]),
             ("More", ["start/*"]),
         ],
@@ -180,7 +190,7 @@ def write(stage):
     index = stage / "index.md"
     text = re.sub(r"^```\{toctree\}.*?^```\n?", "", index.read_text(), flags=re.S | re.M).rstrip()
     entries = "\n".join(f"{page}" for _, page, _, _ in SECTIONS)
-    cards = "\n".join(f":::{{grid-item-card}} {title}\n:link: /{page}\n:link-type: doc\n{introduction.split('. ')[0].rstrip('.')}.\n:::" for title, page, introduction, _ in SECTIONS)
+    cards = "\n".join(f":::{{grid-item-card}} {title}\n:link: /{page}\n:link-type: doc\n{re.split(r"(?<=[.?]) ", introduction)[0]}\n:::" for title, page, introduction, _ in SECTIONS)
     grid = f"::::{{grid}} 1 2 2 3\n:gutter: 3\n{cards}\n::::"
     index.write_text(f"{text}\n\n{grid}\n\n```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{entries}\n```\n")
     exports = stage / "reference" / "exports.md"
