@@ -151,6 +151,10 @@ def summary_of(text):
     return ""
 
 
+def first_sentence(text):
+    return re.split(r"(?<=[.?]) ", text)[0]
+
+
 def pages_of(stage, patterns, used):
     for pattern in patterns:
         for page in sorted(stage.glob(f"{pattern}.md")):
@@ -190,7 +194,10 @@ def write(stage):
     index = stage / "index.md"
     text = re.sub(r"^```\{toctree\}.*?^```\n?", "", index.read_text(), flags=re.S | re.M).rstrip()
     entries = "\n".join(f"{page}" for _, page, _, _ in SECTIONS)
-    cards = "\n".join(f":::{{grid-item-card}} {title}\n:link: /{page}\n:link-type: doc\n{re.split(r"(?<=[.?]) ", introduction)[0]}\n:::" for title, page, introduction, _ in SECTIONS)
+    cards = "\n".join(
+        f":::{{grid-item-card}} {title}\n:link: /{page}\n:link-type: doc\n{first_sentence(introduction)}\n:::"
+        for title, page, introduction, _ in SECTIONS
+    )
     grid = f"::::{{grid}} 1 2 2 3\n:gutter: 3\n{cards}\n::::"
     index.write_text(f"{text}\n\n{grid}\n\n```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{entries}\n```\n")
     exports = stage / "reference" / "exports.md"
