@@ -187,6 +187,7 @@ static int dispatch(cli *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (!cli_process_fill_descriptors()) return DIS_EIO;
+    if (!cli_process_arguments(&argc, &argv)) return DIS_ELIMIT;
     cli_process_catch_signals(on_signal);
     faults_begin();
     cli c = cli_init();

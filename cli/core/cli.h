@@ -237,6 +237,8 @@ void cli_suggestions_print(const cli *c, const char *lines);
 void cli_next_print(cli *c, const char *name, const char *const *words, const char *why);
 /* The same for a failure of the tool's own. */
 int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A folder for output, unless it exists. The exit code. */
+int cli_create_folder(cli *c, const char *path);
 /* A line for people, unless --quiet. */
 void cli_print(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_warn(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

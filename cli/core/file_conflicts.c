@@ -9,8 +9,8 @@
  * it. */
 #include "tool/files.h"
 #include "core/cli.h"
+#include "os/process.h"
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,11 +87,28 @@ static bool format_is_npy(const cli_command *command, const void *values, bool o
     return false;
 }
 
+/* Whether a path has the form of `pattern`, where "*" is any text without "/". */
+static bool matches(const char *pattern, const char *path)
+{
+    for (; *pattern && *pattern != '*'; pattern++, path++)
+        if (*pattern != *path) return false;
+    if (!*pattern) return !*path;
+    for (;; path++) {
+        if (matches(pattern + 1, path)) return true;
+        if (!*path || *path == '/') return false;
+    }
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t n = strlen(text), n_ending = strlen(ending);
+    return n >= n_ending && strcmp(text + n - n_ending, ending) == 0;
+}
+
 static bool is_npy(const named_file *f, bool main_output, bool input)
 {
     if (f->folder || cli_is_dash(f->path)) return false;
-    const bool by_name = fnmatch("*.npy", f->path, 0) == 0 || fnmatch("*.npy.gz", f->path, 0) == 0 ||
-                         fnmatch("*.npy.zst", f->path, 0) == 0;
+    const bool by_name = ends_with(f->path, ".npy") || ends_with(f->path, ".npy.gz") || ends_with(f->path, ".npy.zst");
     const bool is_main = f->writes && f->option && strcmp(f->option->name, "output") == 0;
     return by_name || (is_main && main_output) || (!f->writes && input);
 }
@@ -158,7 +175,7 @@ static bool matters(const char *holds, const char *path)
     for (const char *p = holds; *p;) {
         const size_t n = strcspn(p, "|");
         snprintf(pattern, sizeof pattern, "%.*s", (int)n, p);
-        if (fnmatch(pattern, path, FNM_PATHNAME) == 0) return true;
+        if (matches(pattern, path)) return true;
         p += n + (p[n] == '|');
     }
     return false;
@@ -285,7 +302,7 @@ static int check_folders(cli *c, const file_list *list)
         if (!f->writes || cli_is_dash(f->path)) continue;
         if (stat(f->path, &st) == 0)
             code = check_kind(c, f, st.st_mode);
-        else if (!f->companion && lstat(f->path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        else if (!f->companion && !cli_process_exists(f->path) && (errno == ENOENT || errno == ENOTDIR))
             code = check_parent(c, list, f);
     }
     return code;

@@ -1,6 +1,8 @@
 /* What the tool says to people, on standard error: errors, notes, a progress bar on a terminal. Ids and file names are
  * text of others; nothing of them reaches a terminal unescaped. */
 #include "core/cli.h"
+#include "os/process.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +185,13 @@ int cli_error(cli *c, dis_status status, const char *format, ...)
     say_safely(c, "dissent: ", format, args);
     va_end(args);
     return (int)status;
+}
+
+int cli_create_folder(cli *c, const char *path)
+{
+    char safe[CLI_SAFE];
+    if (cli_process_create_folder(path) || errno == EEXIST) return 0;
+    return cli_error(c, DIS_EIO, "cannot make the folder %s: %s", cli_safe(path, safe), strerror(errno));
 }
 
 int cli_failed(cli *c, dis_status status)

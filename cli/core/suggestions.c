@@ -46,25 +46,64 @@ static const char *read_line(const char *p, field *fields, size_t *n)
     return p + strcspn(p, "\n");
 }
 
+/* A line that is being written; `failed`: it is not printed. */
+typedef struct {
+    char *text;
+    size_t n, capacity;
+    bool failed;
+} line;
+
+static void put_text(line *out, const char *text)
+{
+    const size_t n = strlen(text);
+    if (out->n + n + 1 > out->capacity) {
+        const size_t capacity = 2 * (out->n + n + 1);
+        char *more = realloc(out->text, capacity);
+        if (!more) {
+            out->failed = true;
+            return;
+        }
+        out->text = more;
+        out->capacity = capacity;
+    }
+    memcpy(out->text + out->n, text, n + 1);
+    out->n += n;
+}
+
+static void put_byte(line *out, char byte)
+{
+    put_text(out, (const char[]){byte, 0});
+}
+
+/* Prints the line for people and releases it. */
+static void print_line(line *out)
+{
+    char *safe = out->text && !out->failed ? malloc(4 * out->n + 16) : NULL;
+    if (safe) cli_text_escape(out->text, safe, 4 * out->n + 16);
+    if (safe) fprintf(stderr, "%s\n", safe);
+    free(safe);
+    free(out->text);
+}
+
 /* A word as a shell reads it. */
-static void put_word(FILE *out, const char *word)
+static void put_word(line *out, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=@%";
-    fputc(' ', out);
+    put_byte(out, ' ');
     bool safe = *word != 0;
     for (const char *p = word; *p && safe; p++) safe = (unsigned char)*p >= 0x80 || strchr(plain, *p);
     if (safe) {
-        fputs(word, out);
+        put_text(out, word);
         return;
     }
-    fputc('\'', out);
+    put_byte(out, '\'');
     for (const char *p = word; *p; p++) {
         if (*p == '\'')
-            fputs("'\\''", out);
+            put_text(out, "'\\''");
         else
-            fputc(*p, out);
+            put_byte(out, *p);
     }
-    fputc('\'', out);
+    put_byte(out, '\'');
 }
 
 /* The option that a word of the command line is, NULL: none. */
@@ -95,9 +134,10 @@ static bool is_replaced(const cli_option *o, const field *fields, size_t n)
     return false;
 }
 
-static void put_command(const cli *c, const cli_command *command, const field *fields, size_t n, FILE *out)
+static void put_command(const cli *c, const cli_command *command, const field *fields, size_t n, line *out)
 {
-    fprintf(out, "  dissent %s", command->name);
+    put_text(out, "  dissent ");
+    put_text(out, command->name);
     int end = c->argc;
     for (int i = 0; i < c->argc; i++) {
         if (strcmp(c->argv[i], "--") == 0) {
@@ -113,36 +153,34 @@ static void put_command(const cli *c, const cli_command *command, const field *f
         if (!replaced) put_word(out, c->argv[i]);
     }
     for (size_t i = 0; i < n; i++) {
-        fprintf(out, " --%s", fields[i].name);
+        put_text(out, " --");
+        put_text(out, fields[i].name);
         if (!fields[i].flag) put_word(out, fields[i].value);
     }
     for (int i = end; i < c->argc; i++) put_word(out, c->argv[i]);
 }
 
-static void put_fields(const field *fields, size_t n, FILE *out)
+static void put_fields(const field *fields, size_t n, line *out)
 {
-    fputs(" ", out);
-    for (size_t i = 0; i < n; i++) fprintf(out, " %s: %s", fields[i].name, fields[i].flag ? "true" : fields[i].value);
+    put_text(out, " ");
+    for (size_t i = 0; i < n; i++) {
+        put_text(out, " ");
+        put_text(out, fields[i].name);
+        put_text(out, ": ");
+        put_text(out, fields[i].flag ? "true" : fields[i].value);
+    }
 }
 
 static void show(const cli *c, const cli_command *command, const field *fields, size_t n)
 {
-    char *text = NULL;
-    size_t size;
+    line out = {0};
     bool all = command != NULL;
     for (size_t i = 0; i < n && all; i++) all = has_option(command, fields[i].name);
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return;
     if (all)
-        put_command(c, command, fields, n, out);
+        put_command(c, command, fields, n, &out);
     else
-        put_fields(fields, n, out);
-    fclose(out);
-    char *safe = malloc(4 * size + 16);
-    if (safe) cli_text_escape(text, safe, 4 * size + 16);
-    if (safe) fprintf(stderr, "%s\n", safe);
-    free(safe);
-    free(text);
+        put_fields(fields, n, &out);
+    print_line(&out);
 }
 
 void cli_suggestions_print(const cli *c, const char *lines)
@@ -174,7 +212,7 @@ static bool is_passed_on(const cli_option *o, const cli_command *target)
 }
 
 /* The user's operands, and the options that `target` has too. False: an input is standard input. */
-static bool put_inputs(const cli *c, const cli_command *command, const cli_command *target, FILE *out)
+static bool put_inputs(const cli *c, const cli_command *command, const cli_command *target, line *out)
 {
     bool only_operands = false;
     for (int i = 0; i < c->argc; i++) {
@@ -200,20 +238,16 @@ static bool put_inputs(const cli *c, const cli_command *command, const cli_comma
 void cli_next_print(cli *c, const char *name, const char *const *words, const char *why)
 {
     const cli_command *command = cli_command_find(c->command), *target = cli_command_find(name);
-    char *text = NULL;
-    size_t size;
+    line out = {0};
     if (c->quiet || !command || !target) return;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return;
-    fprintf(out, "Next: dissent %s", name);
-    const bool complete = !words || words[0] == NULL || words[0][0] == '-' ? put_inputs(c, command, target, out) : true;
-    for (; words && *words; words++) put_word(out, *words);
-    fprintf(out, "  # %s", why);
-    fclose(out);
-    char *safe = complete ? malloc(4 * size + 16) : NULL;
-    if (safe) cli_text_escape(text, safe, 4 * size + 16);
+    put_text(&out, "Next: dissent ");
+    put_text(&out, name);
+    const bool complete =
+        !words || words[0] == NULL || words[0][0] == '-' ? put_inputs(c, command, target, &out) : true;
+    for (; words && *words; words++) put_word(&out, *words);
+    put_text(&out, "  # ");
+    put_text(&out, why);
     cli_bar_clear(c);
-    if (safe) fprintf(stderr, "%s\n", safe);
-    free(safe);
-    free(text);
+    out.failed = out.failed || !complete;
+    print_line(&out);
 }

@@ -99,8 +99,8 @@ static int submit(const perspectives *job)
 {
     const char *folder = job->v->submission;
     if (!folder) return 0;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
+    const int code = cli_create_folder(job->c, folder);
+    if (code != 0) return code;
     char *soft = submission_path(job, "soft"), *people = submission_path(job, "pe");
     const dis_status status = write_submission(job, soft, people);
     const bool no_memory = !soft || !people;

@@ -201,9 +201,7 @@ static dis_status store_view(void *user, size_t m, const dis_label_result_part *
 
 static int make_views_folder(labels_command *job)
 {
-    const char *folder = job->v->save_views;
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST) return 0;
-    return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
+    return cli_create_folder(job->c, job->v->save_views);
 }
 
 static int make_labels(labels_command *job)

@@ -142,13 +142,12 @@ int labels_groups_write(labels_command *job)
 {
     const char *folder = job->v->save_groups;
     if (!folder) return 0;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
+    int code = cli_create_folder(job->c, folder);
+    if (code != 0) return code;
     const size_t n = job->in.view.n_workers;
     bool *keep = malloc(n ? n : 1);
     if (!keep) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu workers", n);
     groups_input_print(&job->groups);
-    int code = 0;
     for (size_t g = 0; g < job->groups.view.n_groups && code == 0; g++) code = save_group(job, g, keep);
     free(keep);
     return code;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void cli_process_catch_signals(void (*handler)(int signal))
@@ -21,6 +22,23 @@ bool cli_process_fill_descriptors(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd) return false; /* the lowest free one */
     return true;
+}
+
+bool cli_process_arguments(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    return true;
+}
+
+bool cli_process_exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+bool cli_process_create_folder(const char *path)
+{
+    return mkdir(path, 0777) == 0;
 }
 
 bool cli_process_lock(const char *path, int *fd)

@@ -223,8 +223,8 @@ static int claim_folder(train_command *job)
 {
     const char *folder = job->v->output;
     char path[4096], safe[CLI_SAFE];
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", cli_safe(folder, safe), strerror(errno));
+    const int code = cli_create_folder(job->c, folder);
+    if (code != 0) return code;
     if ((size_t)snprintf(path, sizeof path, "%s/lock", folder) >= sizeof path)
         return cli_error(job->c, DIS_EUSAGE, "-o: a path that is too long");
     const bool locked = cli_process_lock(path, &job->lock);

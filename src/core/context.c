@@ -1,5 +1,6 @@
 /* A context: its checked options, with the threads, the communicator and the device that they request. */
 #include "core/context_internal.h"
+#include "core/os/os.h"
 #include "tool/rank_calls.h"
 #include "core/parallel/comm.h"
 #include "core/device/device_registry.h"
@@ -49,7 +50,7 @@ static void start_device(dis_context *ctx)
 {
     dis__device_name name;
     if (dis__device_name_parse(ctx->device, &name) != DIS_OK || dis__device_name_is_cpu(&name)) return;
-    ctx->device_starting = pthread_create(&ctx->device_start, NULL, start_device_main, ctx->device) == 0;
+    ctx->device_starting = dis__os_start_thread(&ctx->device_start, start_device_main, ctx->device) == 0;
 }
 
 dis_status dis_context_create(const dis_context_options *options, dis_context **out)

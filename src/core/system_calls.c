@@ -89,7 +89,7 @@ int dis__sys_fstat(int fd, struct stat *st)
 
 int dis__sys_stat(const char *path, struct stat *st)
 {
-    return fault(EIO) ? -1 : stat(path, st);
+    return fault(EIO) ? -1 : dis__os_stat(path, st);
 }
 
 void *dis__sys_map(int fd, size_t n)
@@ -181,5 +181,5 @@ int dis__sys_lock(int fd, bool wait)
 
 bool dis__sys_exists(const char *path)
 {
-    return !fault(EIO) && access(path, R_OK) == 0;
+    return !fault(EIO) && dis__os_access(path, R_OK) == 0;
 }

@@ -3,10 +3,10 @@
  * before a failure; the same call goes on from there. */
 #include "experiment/experiment_internal.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/parallel/pool.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,16 +26,18 @@ static dis_status merge_into(dis_context *ctx, const char *into, const char *con
     return status;
 }
 
+static bool find_name(void *empty, const char *name)
+{
+    (void)name;
+    *(bool *)empty = false;
+    return false;
+}
+
 /* Whether there is nothing at `folder`, or an empty folder. */
 static bool is_new(const char *folder)
 {
-    DIR *d = opendir(folder);
-    if (!d) return errno == ENOENT;
     bool empty = true;
-    for (const struct dirent *e; empty && (e = readdir(d));)
-        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-    closedir(d);
-    return empty;
+    return dis__os_list_folder(folder, find_name, &empty) == 0 ? empty : errno == ENOENT;
 }
 
 /* "folder.PID.tmp", slashes at the end of `folder` apart. */

@@ -2,6 +2,7 @@
 #include "io/name_file.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
+#include "core/os/os.h"
 #include "core/text/utf8.h"
 #include "dissent/votes.h"
 #include "tool/files.h"
@@ -89,7 +90,7 @@ bool dis__file_companion(const char *path, size_t i, char *out, size_t size)
 dis_status dis__companion_check(const char *path, const char *companion)
 {
     struct stat st;
-    if (lstat(companion, &st) != 0 || lstat(path, &st) == 0) return DIS_OK;
+    if (dis__os_link_stat(companion, &st) != 0 || dis__os_link_stat(path, &st) == 0) return DIS_OK;
     return dis__fail(DIS_EUSAGE,
                      "%s is written with %s, which exists without it and would be lost; rename or remove that file, or "
                      "name another output",

@@ -3,6 +3,7 @@
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
+#include "core/os/os.h"
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
 #include "io/files/folder.h"
@@ -81,7 +82,7 @@ static dis_status list_beside(const char *path, char **out)
     *out = NULL;
     if (!dis__path_has_ending(path, ".npy")) return DIS_OK;
     DIS_TRY(dis__companion_path(path, ".tasks.txt", out));
-    if (access(*out, R_OK) == 0) return DIS_OK;
+    if (dis__os_access(*out, R_OK) == 0) return DIS_OK;
     dis__free(*out);
     *out = NULL;
     return DIS_OK;

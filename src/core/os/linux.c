@@ -157,15 +157,6 @@ void dis__os_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, double seco
     pthread_cond_timedwait(condition, mutex, &until);
 }
 
-const char *dis__os_error_text(int code, char *text, size_t n)
-{
-#ifdef __GLIBC__
-    return strerror_r(code, text, n);
-#else
-    return strerror_r(code, text, n) == 0 ? text : "unknown error";
-#endif
-}
-
 const char *dis__os_find_last(const char *text, int byte, size_t n)
 {
     return memrchr(text, byte, n);

@@ -1,15 +1,17 @@
 /* os.h: all differences between operating systems.
  *
- * linux.c, macos.c and emscripten.c each implement these functions; posix.c has what the three share. CMake compiles
- * only the files of the target (DIS_OS in cmake/dissent.cmake), so no other file of the library tests for the system.
- * Files of the library use C11, POSIX threads, clocks and file descriptors directly. The functions return what their
- * POSIX namesakes return and set errno. A function that a system cannot support fails with ENOSYS, or returns the value
- * stated in its comment. */
+ * Each system has a file: linux.c, macos.c, emscripten.c, windows.c. posix.c has what the first three share, generic.c
+ * what all but Linux share, and thread.c is the same everywhere. CMake compiles only the files of the target (DIS_OS in
+ * cmake/dissent.cmake), so no other file of the library tests for the system. Files of the library use C11, POSIX
+ * threads, clocks and file descriptors directly. The functions return what their POSIX namesakes return and set errno.
+ * Paths are UTF-8. A function that a system cannot support fails with ENOSYS, or returns the value stated in its
+ * comment. */
 #ifndef DIS_CORE_OS_H
 #define DIS_CORE_OS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -47,7 +49,13 @@ void dis__os_guard_maps(uintptr_t (*find_end)(uintptr_t address));
 
 /* ---- files ---- */
 
-/* Descriptors are not inherited by other programs. */
+/* Flags of dis__os_open() and dis__os_open_at(), besides those of open() that all systems have. */
+enum {
+    DIS__OS_FOLDER = 1 << 28,  /* O_DIRECTORY */
+    DIS__OS_NO_LINK = 1 << 29, /* O_NOFOLLOW: ELOOP for a symbolic link */
+    DIS__OS_NO_WAIT = 1 << 30, /* O_NONBLOCK: does not wait for the writer of a FIFO */
+};
+/* Descriptors are not inherited by other programs and transfer bytes unchanged. */
 int dis__os_open(const char *path, int flags, mode_t mode);
 int dis__os_open_at(int folder, const char *name, int flags); /* for reading */
 int dis__os_duplicate(int fd);                                /* above those of the standard streams */
@@ -56,9 +64,29 @@ ssize_t dis__os_write_at(int fd, const void *buffer, size_t n, uint64_t at);
 int dis__os_poll_input(int fd, int milliseconds); /* 1: input, or its end; 0: none in that time; -1 */
 int dis__os_flush(int fd);                        /* to the disk */
 int dis__os_truncate(int fd, uint64_t n);
+int dis__os_set_mode(int fd, mode_t mode); /* permissions */
+int dis__os_stat(const char *path, struct stat *st);
+int dis__os_link_stat(const char *path, struct stat *st); /* lstat(): of a symbolic link itself */
+bool dis__os_same_file(const char *a, const char *b);     /* both exist, links followed, and are one file */
+bool dis__os_is_link(mode_t mode);
+const char *dis__os_file_kind(mode_t mode);         /* "a FIFO"; NULL: no kind of this system */
+bool dis__os_is_null_device(const struct stat *st); /* reads as empty */
+int dis__os_access(const char *path, int mode);     /* R_OK, W_OK or F_OK */
+/* The path without links and relative parts, with "/" between parts; the file exists. */
+bool dis__os_real_path(const char *path, char out[PATH_MAX]);
+void dis__os_plain_path(char *path); /* replaces other separators of parts by "/" */
+bool dis__os_is_absolute(const char *path);
+ssize_t dis__os_read_link(const char *path, char *target, size_t n); /* without a NUL; EINVAL: not a link */
+int dis__os_remove_file(const char *path);
+int dis__os_remove_folder(const char *path); /* an empty one */
+/* Removes the files of a folder whose names have the ending, those that begin with "." excepted; not through a link. */
+int dis__os_remove_files(const char *folder, const char *ending);
+/* Calls `visit` for each name in a folder but "." and "..", until it returns false. -1 on failure. */
+int dis__os_list_folder(const char *folder, bool (*visit)(void *user, const char *name), void *user);
 int dis__os_rename(const char *from, const char *to); /* replaces a file */
 int dis__os_create_folder(const char *path);
 int dis__os_create_link(const char *target, const char *path);
+const char *dis__os_temporary_folder(void);     /* for large files */
 int dis__os_open_temporary(const char *folder); /* without a name: deleted when it is closed */
 int dis__os_open_unlinked(const char *folder);  /* the same by a name that is deleted at once; within src/core/os */
 int dis__os_extend(int fd, size_t n);           /* to n bytes, with disk blocks for all of them */
@@ -69,6 +97,8 @@ void dis__os_remove_tree(const char *path);
 
 /* ---- processes and threads ---- */
 
+/* pthread_create() with a stack of 8 MiB, the size that Linux gives by default. Others give as little as 128 KiB. */
+int dis__os_start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 int dis__os_usable_cpus(void);              /* that this process may run on; at least 1 */
 bool dis__os_random(void *out, size_t n);   /* without waiting; false: none available */
 bool dis__os_enable_tile_registers(void);   /* of x86 CPUs that have AMX */
@@ -86,5 +116,6 @@ void dis__os_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, double seco
 
 const char *dis__os_error_text(int code, char *text, size_t n);      /* strerror() for several threads */
 const char *dis__os_find_last(const char *text, int byte, size_t n); /* memrchr() */
+const char *dis__os_find_text(const char *in, size_t n_in, const char *text, size_t n); /* memmem() */
 
 #endif

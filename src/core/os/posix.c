@@ -1,5 +1,6 @@
 /* Functions shared by Linux, macOS and Emscripten. */
 #include "core/os/os.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -92,14 +93,21 @@ void dis__os_guard_maps(uintptr_t (*find_end)(uintptr_t address))
 
 /* ---- files ---- */
 
+static int own_flags(int flags)
+{
+    return (flags & ~(DIS__OS_FOLDER | DIS__OS_NO_LINK | DIS__OS_NO_WAIT)) | O_CLOEXEC |
+           (flags & DIS__OS_FOLDER ? O_DIRECTORY : 0) | (flags & DIS__OS_NO_LINK ? O_NOFOLLOW : 0) |
+           (flags & DIS__OS_NO_WAIT ? O_NONBLOCK : 0);
+}
+
 int dis__os_open(const char *path, int flags, mode_t mode)
 {
-    return open(path, flags | O_CLOEXEC, mode);
+    return open(path, own_flags(flags), mode);
 }
 
 int dis__os_open_at(int folder, const char *name, int flags)
 {
-    return openat(folder, name, flags | O_CLOEXEC);
+    return openat(folder, name, own_flags(flags));
 }
 
 int dis__os_open_unlinked(const char *folder)
@@ -147,6 +155,115 @@ int dis__os_truncate(int fd, uint64_t n)
     return ftruncate(fd, (off_t)n);
 }
 
+int dis__os_set_mode(int fd, mode_t mode)
+{
+    return fchmod(fd, mode);
+}
+
+int dis__os_stat(const char *path, struct stat *st)
+{
+    return stat(path, st);
+}
+
+int dis__os_link_stat(const char *path, struct stat *st)
+{
+    return lstat(path, st);
+}
+
+bool dis__os_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool dis__os_is_link(mode_t mode)
+{
+    return S_ISLNK(mode);
+}
+
+const char *dis__os_file_kind(mode_t mode)
+{
+    static const struct {
+        mode_t type;
+        const char *name;
+    } kinds[] = {{S_IFIFO, "a FIFO"},          {S_IFCHR, "a device"},  {S_IFBLK, "a device"},
+                 {S_IFLNK, "a symbolic link"}, {S_IFSOCK, "a socket"}, {S_IFDIR, "a folder"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((mode & S_IFMT) == kinds[i].type) return kinds[i].name;
+    return NULL;
+}
+
+bool dis__os_is_null_device(const struct stat *st)
+{
+    struct stat null;
+    return stat("/dev/null", &null) == 0 && null.st_rdev == st->st_rdev;
+}
+
+int dis__os_access(const char *path, int mode)
+{
+    return access(path, mode);
+}
+
+bool dis__os_real_path(const char *path, char out[PATH_MAX])
+{
+    return realpath(path, out) != NULL;
+}
+
+void dis__os_plain_path(char *path)
+{
+    (void)path;
+}
+
+bool dis__os_is_absolute(const char *path)
+{
+    return path[0] == '/';
+}
+
+ssize_t dis__os_read_link(const char *path, char *target, size_t n)
+{
+    return readlink(path, target, n);
+}
+
+int dis__os_remove_file(const char *path)
+{
+    return unlink(path);
+}
+
+int dis__os_remove_folder(const char *path)
+{
+    return rmdir(path);
+}
+
+int dis__os_remove_files(const char *folder, const char *ending)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return -1;
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return -1;
+    }
+    const size_t n_ending = strlen(ending);
+    for (const struct dirent *e; (e = readdir(d));) {
+        const size_t n = strlen(e->d_name);
+        if (e->d_name[0] != '.' && n >= n_ending && strcmp(e->d_name + n - n_ending, ending) == 0)
+            unlinkat(fd, e->d_name, 0);
+    }
+    closedir(d);
+    return 0;
+}
+
+int dis__os_list_folder(const char *folder, bool (*visit)(void *user, const char *name), void *user)
+{
+    DIR *d = opendir(folder);
+    if (!d) return -1;
+    bool more = true;
+    for (const struct dirent *e; more && (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) more = visit(user, e->d_name);
+    closedir(d);
+    return 0;
+}
+
 int dis__os_rename(const char *from, const char *to)
 {
     return rename(from, to);
@@ -167,6 +284,12 @@ int dis__os_lock(int fd, bool wait)
     return flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
 }
 
+const char *dis__os_temporary_folder(void)
+{
+    const char *named = getenv("TMPDIR");
+    return named && *named ? named : access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)st;
@@ -180,6 +303,22 @@ void dis__os_remove_tree(const char *path)
 {
     enum { MAX_OPEN = 8 };
     (void)nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- threads and text ---- */
+
+const char *dis__os_error_text(int code, char *text, size_t n)
+{
+#ifdef __GLIBC__
+    return strerror_r(code, text, n);
+#else
+    return strerror_r(code, text, n) == 0 ? text : "unknown error";
+#endif
+}
+
+const char *dis__os_find_text(const char *in, size_t n_in, const char *text, size_t n)
+{
+    return memmem(in, n_in, text, n);
 }
 
 /* ---- libraries ---- */

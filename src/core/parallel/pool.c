@@ -120,7 +120,7 @@ dis_status dis__pool_create(int n_threads, dis__pool **out)
     for (pool->n_threads = 1; pool->n_threads < n_threads; pool->n_threads++) {
         worker *w = &pool->workers[pool->n_threads - 1];
         *w = (worker){.pool = pool, .index = pool->n_threads};
-        if (pthread_create(&w->id, NULL, thread_main, w) != 0) {
+        if (dis__os_start_thread(&w->id, thread_main, w) != 0) {
             const int got = pool->n_threads;
             dis__pool_destroy(pool);
             return dis__fail(DIS_ELIMIT, "the system gives no more than %d threads; ask for fewer", got);

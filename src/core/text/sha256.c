@@ -1,6 +1,7 @@
 /* SHA-256 (FIPS 180-4). Blocks of 64 bytes through the SHA extensions of x86-64 if available (1.1 GB/s), otherwise in
  * plain C (0.2 GB/s). Files are read in pieces, in constant memory. */
 #include "tool/files.h"
+#include "core/os/os.h"
 #include "core/text/sha256.h"
 #include "core/error.h"
 #include "core/kernel.h"
@@ -169,7 +170,7 @@ dis_status dis__sha256_file(const char *path, char hex[65])
     enum { ROOM = 1 << 18 };
     unsigned char *buffer;
     DIS_TRY(dis__alloc_array(&buffer, ROOM, 1));
-    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a FIFO would block */
+    const int fd = dis__sys_open(path, O_RDONLY | DIS__OS_NO_WAIT, 0); /* opening a FIFO would block */
     struct stat st;
     dis__sha256 s;
     dis__sha256_init(&s);

@@ -1,6 +1,7 @@
 /* An experiment's file into a plan. */
 #include "experiment/plan/plan_internal.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "nn/devices.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 static bool is_folder(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return dis__os_stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Where data is looked for when it is not beside the file: as told, by the environment, in ../shared/data of the folder

@@ -1,5 +1,6 @@
 /* Reading maps by their rows. Cost: every key against every row. */
 #include "experiment/plan/schema.h"
+#include "core/os/os.h"
 #include "dissent/option.h"
 #include "tool/arrays.h"
 #include "core/memory/memory.h"
@@ -188,7 +189,7 @@ static dis_status note_missing(dis__form *form, const dis__yaml_node *node, dis_
 static dis_status check_file(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return DIS_OK;
+    if (dis__os_stat(path, &st) != 0 || S_ISREG(st.st_mode)) return DIS_OK;
     return dis__fail_at(DIS_EDATA, form->yaml->path, node->line, node->column,
                         "%s: %.200s is %s; expected a regular file", field->key, path, dis__file_kind(st.st_mode));
 }
@@ -199,17 +200,17 @@ static dis_status find_file(dis__form *form, const dis__field *field, const dis_
     DIS_TRY(text_of(form, field, node, &name));
     *out = name;
     const char *const folders[] = {form->folder, form->data_folder};
-    if (name[0] == '/' && access(name, R_OK) == 0) return check_file(form, field, node, name);
+    if (dis__os_is_absolute(name) && dis__os_access(name, R_OK) == 0) return check_file(form, field, node, name);
     for (size_t i = 0; i < 2 && name[0] != '/'; i++) {
         DIS_TRY(dis__plan_format_text(form->memory, out, "%s/%s", folders[i], name));
-        if (access(*out, R_OK) == 0) return check_file(form, field, node, *out);
+        if (dis__os_access(*out, R_OK) == 0) return check_file(form, field, node, *out);
     }
-    const bool one = name[0] == '/' || strcmp(form->folder, form->data_folder) == 0;
+    const bool one = dis__os_is_absolute(name) || strcmp(form->folder, form->data_folder) == 0;
     return dis__fail_at(DIS_EIO, form->yaml->path, node->line, node->column,
                         "%s: no file \"%.200s\"%s%.200s%s%.200s; "
                         "`data_folder` or DISSENT_DATA names the folder of the data",
-                        field->key, name, name[0] == '/' ? "" : " in ", name[0] == '/' ? "" : form->folder,
-                        one ? "" : " or ", one ? "" : form->data_folder);
+                        field->key, name, dis__os_is_absolute(name) ? "" : " in ",
+                        dis__os_is_absolute(name) ? "" : form->folder, one ? "" : " or ", one ? "" : form->data_folder);
 }
 
 /* Encoders are large and serve many experiments: DISSENT_ENCODERS names a third position to look for them. */
@@ -218,13 +219,13 @@ static dis_status find_folder(dis__form *form, const dis__field *field, const di
     const char *name = NULL, *encoders = getenv("DISSENT_ENCODERS");
     DIS_TRY(text_of(form, field, node, &name));
     const char *const folders[] = {form->folder, form->data_folder, encoders};
-    const size_t n = name[0] == '/' ? 1 : encoders && *encoders ? 3 : 2;
+    const size_t n = dis__os_is_absolute(name) ? 1 : encoders && *encoders ? 3 : 2;
     for (size_t i = 0; i < n; i++) {
-        if (name[0] == '/')
+        if (dis__os_is_absolute(name))
             *out = name;
         else
             DIS_TRY(dis__plan_format_text(form->memory, out, "%s/%s", folders[i], name));
-        if (access(*out, R_OK) == 0) return DIS_OK;
+        if (dis__os_access(*out, R_OK) == 0) return DIS_OK;
     }
     return dis__fail_at(
         DIS_EIO, form->yaml->path, node->line, node->column,

@@ -3,6 +3,7 @@
 #include "experiment/store/sql.h"
 #include "core/fault_injection.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "io/files/folder.h"
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +73,7 @@ static uint64_t file_bytes(sqlite3 *db, const char *name)
 {
     struct stat st;
     const char *path = sqlite3_db_filename(db, name);
-    return path && *path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    return path && *path && dis__os_stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 /* Called by SQLite every CHECK_EVERY steps; other than 0: stop. */
@@ -119,7 +120,7 @@ static dis_status check_files(const char *path)
         const size_t n = strlen(path) + 16;
         DIS_TRY(dis__alloc_array(&name, n, 1));
         snprintf(name, n, "%s%s", path, suffixes[i]);
-        if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode))
+        if (dis__os_link_stat(name, &st) == 0 && !S_ISREG(st.st_mode))
             status = dis__fail(DIS_EDATA, "%s is %s; expected a regular file", name, dis__file_kind(st.st_mode));
         dis__free(name);
     }
@@ -153,11 +154,11 @@ static dis_status open_as_allowed(dis__sql *db, bool create)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0), code;
     char *name = NULL;
-    if (!create && access(db->path, W_OK) != 0) {
+    if (!create && dis__os_access(db->path, W_OK) != 0) {
         const size_t n = strlen(db->path) + 5;
         DIS_TRY(dis__alloc_array(&name, n, 1));
         snprintf(name, n, "%s-wal", db->path);
-        const bool at_work = access(name, F_OK) == 0;
+        const bool at_work = dis__os_access(name, F_OK) == 0;
         dis__free(name);
         name = NULL;
         flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (at_work ? 0 : SQLITE_OPEN_URI);

@@ -5,6 +5,7 @@
  * predictions/KEY/SET.npy with symbolic links to these lists beside it: an ordinary label file, for two flushes of the
  * disk per set. The list of tasks is put in place last, so whoever finds it finds the others. */
 #include "tool/table_writer.h"
+#include "core/os/os.h"
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -14,7 +15,6 @@
 #include "io/name_file.h"
 #include "io/tensors/npy.h"
 #include "io/output/output_file.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ static dis_status link_list(const dis__store *s, const char *file, const char *h
     snprintf(target, sizeof target, "../../truth/%s%s", hash, kind);
     DIS_TRY(dis__store_path(s, file, NULL, kind, &path));
     dis_status status = DIS_OK;
-    unlink(path);
+    dis__os_remove_file(path);
     if (dis__sys_symlink(target, path) != 0) status = dis__fail_io("make the link", path);
     dis__free(path);
     return status;
@@ -197,17 +197,8 @@ dis_status dis__write_set(dis__store *store, const char *key, const dis__predict
 static dis_status clear_folder(const char *path)
 {
     DIS_TRY(dis__remove_irregular(path));
-    const int fd = dis__sys_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (fd < 0) return errno == ENOENT ? DIS_OK : dis__fail_io("open", path);
-    DIR *d = fdopendir(fd);
-    if (!d) {
-        close(fd);
-        return dis__fail_io("read the folder", path);
-    }
-    for (const struct dirent *e; (e = readdir(d));)
-        if (e->d_name[0] != '.') unlinkat(fd, e->d_name, 0);
-    closedir(d);
-    rmdir(path); /* one that stays is in no one's way */
+    if (dis__os_remove_files(path, "") != 0) return errno == ENOENT ? DIS_OK : dis__fail_io("open", path);
+    dis__os_remove_folder(path); /* one that stays is in no one's way */
     return DIS_OK;
 }
 
@@ -247,7 +238,7 @@ static dis_status read_gold(const dis__store *s, dis_context *ctx, const char *h
     char *path;
     DIS_TRY(dis__store_path(s, "truth", hash, ".gold.csv", &path));
     dis_status status = DIS_OK;
-    if (access(path, F_OK) == 0) {
+    if (dis__os_access(path, F_OK) == 0) {
         dis_gold *gold = NULL;
         status = dis_gold_read(ctx, path, &gold);
         if (status == DIS_OK) status = dis__alloc_array(out, v->n_items, sizeof **out);
@@ -267,7 +258,7 @@ static dis_status read_human(const dis__store *s, dis_context *ctx, const char *
     char *path;
     DIS_TRY(dis__store_path(s, "truth", hash, ".npy", &path));
     dis_status status = DIS_OK;
-    if (access(path, F_OK) == 0) {
+    if (dis__os_access(path, F_OK) == 0) {
         dis_labels *human = NULL;
         status = dis_labels_read(ctx, path, NULL, &human);
         if (status == DIS_OK) {

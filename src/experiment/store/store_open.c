@@ -4,9 +4,9 @@
  * process. Two processes may open a new store at once. */
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,14 +80,7 @@ static dis_status sweep(const dis__store *s, const char *part)
 {
     char *path;
     DIS_TRY(dis__store_path(s, part, NULL, "", &path));
-    DIR *d = opendir(path);
-    if (d) {
-        for (const struct dirent *e; (e = readdir(d));) {
-            const size_t n = strlen(e->d_name);
-            if (n > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0) unlinkat(dirfd(d), e->d_name, 0);
-        }
-        closedir(d);
-    }
+    (void)dis__os_remove_files(path, ".tmp");
     dis__free(path);
     return DIS_OK;
 }
@@ -125,7 +118,7 @@ dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__st
     if (status == DIS_OK && !create) {
         char *path = NULL;
         status = dis__store_path(s, "results.sqlite", NULL, "", &path);
-        exists = status == DIS_OK && access(path, F_OK) == 0;
+        exists = status == DIS_OK && dis__os_access(path, F_OK) == 0;
         if (status == DIS_OK && !exists && errno != ENOENT) status = dis__fail_io("open", path);
         dis__free(path);
     }

@@ -4,9 +4,9 @@
 #include "experiment/store/store_owner.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,12 +20,13 @@ static dis_status probe(const char *path, bool *alive)
 {
     *alive = false;
     struct stat st;
-    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) return DIS_OK; /* no lock file, and nothing to remove */
-    const int fd = dis__sys_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (dis__os_link_stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return DIS_OK; /* no lock file, and nothing to remove */
+    const int fd = dis__sys_open(path, O_RDWR | DIS__OS_NO_LINK | DIS__OS_NO_WAIT, 0);
     if (fd < 0) return errno == ENOENT ? DIS_OK : dis__fail_io("open", path);
     dis_status status = DIS_OK;
     if (dis__sys_lock(fd, false) == 0)
-        unlink(path); /* while it is locked: its maker would notice */
+        dis__os_remove_file(path); /* while it is locked: its maker would notice */
     else if (errno == EWOULDBLOCK)
         *alive = true;
     else
@@ -45,26 +46,34 @@ dis_status dis__owner_lives(const char *folder, const char *name, bool *out)
     struct stat st;
     *out = false;
     /* a name from a damaged database, or a link, could lead to any file */
-    if (!is_name(name) || (lstat(folder, &st) == 0 && !S_ISDIR(st.st_mode))) return DIS_OK;
+    if (!is_name(name) || (dis__os_link_stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))) return DIS_OK;
     DIS_TRY(dis__path_join(folder, name, &path));
     const dis_status status = probe(path, out);
     dis__free(path);
     return status;
 }
 
+typedef struct {
+    const char *folder;
+    bool alone;
+    dis_status status;
+} survey;
+
+static bool look_at_owner(void *user, const char *name)
+{
+    survey *s = user;
+    bool alive = false;
+    if (is_name(name)) s->status = dis__owner_lives(s->folder, name, &alive);
+    if (alive) s->alone = false;
+    return s->status == DIS_OK;
+}
+
 static dis_status clear_dead(const char *folder, bool *alone)
 {
-    DIR *d = opendir(folder);
-    if (!d) return dis__fail_io("read the folder", folder);
-    dis_status status = DIS_OK;
-    *alone = true;
-    for (const struct dirent *e; status == DIS_OK && (e = readdir(d));) {
-        bool alive = false;
-        if (is_name(e->d_name)) status = dis__owner_lives(folder, e->d_name, &alive);
-        if (alive) *alone = false;
-    }
-    closedir(d);
-    return status;
+    survey s = {.folder = folder, .alone = true, .status = DIS_OK};
+    if (dis__os_list_folder(folder, look_at_owner, &s) != 0) return dis__fail_io("read the folder", folder);
+    *alone = s.alone;
+    return s.status;
 }
 
 /* A new file under a new name, locked; *there: it is still in the folder. */
@@ -79,7 +88,7 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *exists)
     if (dis__sys_lock(o->fd, true) != 0) return dis__fail_io("lock", o->path);
     struct stat ours, theirs;
     if (dis__sys_fstat(o->fd, &ours) != 0) return dis__fail_io("look at", o->path);
-    *exists = stat(o->path, &theirs) == 0 && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
+    *exists = dis__os_stat(o->path, &theirs) == 0 && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
     return DIS_OK;
 }
 
@@ -103,7 +112,7 @@ dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone)
 
 void dis__owner_end(dis__owner *owner)
 {
-    if (owner->path && owner->fd >= 0) unlink(owner->path);
+    if (owner->path && owner->fd >= 0) dis__os_remove_file(owner->path);
     if (owner->fd >= 0) close(owner->fd);
     dis__free(owner->path);
     *owner = (dis__owner){.fd = -1};

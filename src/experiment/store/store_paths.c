@@ -5,6 +5,7 @@
  * compared. */
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
 #include <errno.h>
@@ -37,7 +38,7 @@ static dis_status irregular(const dis__store *s, const char *path, const char *w
 /* Opens the next part of `path` in *folder, which is closed. */
 static dis_status step(const dis__store *s, const char *path, char *part, bool last, int *folder)
 {
-    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | (last ? 0 : O_DIRECTORY);
+    const int flags = O_RDONLY | DIS__OS_NO_LINK | DIS__OS_NO_WAIT | (last ? 0 : DIS__OS_FOLDER);
     const int next = dis__sys_open_at(*folder, part, flags), why = errno;
     close(*folder);
     *folder = next;
@@ -54,9 +55,14 @@ dis_status dis__store_open_file(const dis__store *store, const char *path, int *
     char parts[DIS__STORE_PATH + 32], *rest = parts;
     if ((size_t)snprintf(parts, sizeof parts, "%s", path) >= sizeof parts)
         return dis__fail(DIS_EDATA, "%s: a name of %zu bytes; the store is damaged", store->folder, strlen(path));
-    int fd = dis__sys_open(store->folder, O_RDONLY | O_DIRECTORY, 0);
+    int fd = dis__sys_open(store->folder, O_RDONLY | DIS__OS_FOLDER, 0);
     if (fd < 0) return dis__fail_io("open", store->folder);
-    for (char *part; fd >= 0 && (part = strsep(&rest, "/"));) DIS_TRY(step(store, path, part, !rest, &fd));
+    while (fd >= 0 && rest) {
+        char *part = rest;
+        rest = strchr(part, '/');
+        if (rest) *rest++ = 0;
+        DIS_TRY(step(store, path, part, !rest, &fd));
+    }
     struct stat st;
     if (fd >= 0 && dis__sys_fstat(fd, &st) != 0) {
         close(fd);
@@ -88,7 +94,7 @@ static dis_status check_list(const dis__store *s, const char *base, const char *
     snprintf(link, sizeof link, "truth/%s%s", truth, kind);
     snprintf(expected, sizeof expected, "../../%s", link);
     DIS_TRY(dis__store_path(s, list, NULL, "", &path));
-    const ssize_t n = readlink(path, target, sizeof target - 1);
+    const ssize_t n = dis__os_read_link(path, target, sizeof target - 1);
     dis__free(path);
     if (n < 0) return dis__store_check_file(s, list, &exists);
     target[n] = 0;

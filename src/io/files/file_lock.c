@@ -1,5 +1,6 @@
 /* Locks on folders: see file_lock.h. Waiting polls every 10 ms, so that a call can be cancelled. */
 #include "io/files/file_lock.h"
+#include "core/os/os.h"
 #include "core/parallel/pool.h"
 #include "core/system_calls.h"
 #include "io/files/resolve_path.h"
@@ -39,7 +40,7 @@ dis_status dis__file_lock(dis_context *ctx, const char *path, int *lock)
     if (!dis__resolve_path(path, at)) return dis__fail_io("find the folder of", path);
     char *slash = strrchr(at, '/');
     slash[slash == at] = 0; /* "/" stays */
-    const int fd = dis__sys_open(at, O_RDONLY | O_DIRECTORY, 0);
+    const int fd = dis__sys_open(at, O_RDONLY | DIS__OS_FOLDER, 0);
     if (fd < 0) return dis__fail_io("open the folder of", path);
     const dis_status status = dis__folder_lock(ctx, fd, path);
     if (status != DIS_OK)

@@ -21,7 +21,7 @@ dis_status dis__file_exists(const char *folder, const char *name, bool *out)
 {
     char *path;
     DIS_TRY(dis__path_join(folder, name, &path));
-    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a FIFO would block */
+    const int fd = dis__sys_open(path, O_RDONLY | DIS__OS_NO_WAIT, 0); /* opening a FIFO would block */
     const bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
     dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
     struct stat st;
@@ -34,20 +34,14 @@ dis_status dis__file_exists(const char *folder, const char *name, bool *out)
 
 const char *dis__file_kind(mode_t mode)
 {
-    static const struct {
-        mode_t type;
-        const char *name;
-    } kinds[] = {{S_IFIFO, "a FIFO"},          {S_IFCHR, "a device"},  {S_IFBLK, "a device"},
-                 {S_IFLNK, "a symbolic link"}, {S_IFSOCK, "a socket"}, {S_IFDIR, "a folder"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if ((mode & S_IFMT) == kinds[i].type) return kinds[i].name;
-    return "not a regular file";
+    const char *kind = dis__os_file_kind(mode);
+    return kind ? kind : "not a regular file";
 }
 
 dis_status dis__check_regular(const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0) return dis__fail_io("open", path);
+    if (dis__os_stat(path, &st) != 0) return dis__fail_io("open", path);
     return dis__check_regular_mode(st.st_mode, path);
 }
 
@@ -59,23 +53,22 @@ dis_status dis__check_regular_mode(mode_t mode, const char *path)
 
 dis_status dis__check_not_endless(int fd, const struct stat *st, const char *path)
 {
-    struct stat null;
     if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode)) return DIS_OK;
-    if (isatty(fd) || (stat("/dev/null", &null) == 0 && null.st_rdev == st->st_rdev)) return DIS_OK;
+    if (isatty(fd) || dis__os_is_null_device(st)) return DIS_OK;
     return dis__fail(DIS_EDATA, "%s is a device, which has no end; expected a file or a pipe", path);
 }
 
 bool dis__is_regular_file(const char *path)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
+    return dis__os_link_stat(path, &st) == 0 && S_ISREG(st.st_mode) && dis__os_access(path, R_OK) == 0;
 }
 
 dis_status dis__create_folder(const char *path)
 {
     struct stat st;
     if (dis__sys_mkdir(path) == 0) return DIS_OK;
-    if (errno != EEXIST || lstat(path, &st) != 0) return dis__fail_io("make the folder", path);
+    if (errno != EEXIST || dis__os_link_stat(path, &st) != 0) return dis__fail_io("make the folder", path);
     if (S_ISDIR(st.st_mode)) return DIS_OK;
     return dis__fail(DIS_EDATA, "%s is %s; expected a folder", path,
                      S_ISREG(st.st_mode) ? "a file" : dis__file_kind(st.st_mode));
@@ -84,8 +77,8 @@ dis_status dis__create_folder(const char *path)
 dis_status dis__remove_irregular(const char *path)
 {
     struct stat st;
-    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return DIS_OK;
-    return unlink(path) != 0 ? dis__fail_io("remove", path) : DIS_OK;
+    if (dis__os_link_stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return DIS_OK;
+    return dis__os_remove_file(path) != 0 ? dis__fail_io("remove", path) : DIS_OK;
 }
 
 void dis__remove_tree(const char *path)

@@ -1,7 +1,8 @@
-/* Resolves names to files. realpath(3) handles existing files. For others, the folder is resolved and the last
- * component followed link by link, as open(2) with O_CREAT does. Two names are the same file if device and inode are
- * equal (which also detects hard links), or if no file exists and the resolved paths are equal. */
+/* Resolves names to files. dis__os_real_path() handles existing files. For others, the folder is resolved and the last
+ * component followed link by link, as open(2) with O_CREAT does. Two names are the same file if the system says so
+ * (which also detects hard links), or if no file exists and the resolved paths are equal. */
 #include "tool/files.h"
+#include "core/os/os.h"
 #include "io/files/resolve_path.h"
 #include <errno.h>
 #include <stdio.h>
@@ -26,28 +27,29 @@ static bool split(char *path, char folder[PATH_MAX], const char **name)
 {
     char *slash = strrchr(path, '/');
     *name = slash ? slash + 1 : path;
-    if (!slash) return realpath(".", folder) != NULL;
+    if (!slash) return dis__os_real_path(".", folder);
     if (slash == path) {
         strcpy(folder, "/");
         return true;
     }
     *slash = 0;
-    return realpath(path, folder) != NULL;
+    return dis__os_real_path(path, folder);
 }
 
 bool dis__resolve_path(const char *path, char out[PATH_MAX])
 {
     char at[PATH_MAX], folder[PATH_MAX], target[PATH_MAX];
-    if (realpath(path, out)) return true;
+    if (dis__os_real_path(path, out)) return true;
     if (errno != ENOENT) return false;
     if ((size_t)snprintf(at, sizeof at, "%s", path) >= sizeof at) {
         errno = ENAMETOOLONG;
         return false;
     }
+    dis__os_plain_path(at);
     for (int links = 0; links < MAX_LINKS; links++) {
         const char *name;
         if (!split(at, folder, &name) || !join(out, folder, name)) return false;
-        const ssize_t n = readlink(out, target, sizeof target - 1);
+        const ssize_t n = dis__os_read_link(out, target, sizeof target - 1);
         if (n < 0) return errno == ENOENT || errno == EINVAL;
         target[n] = 0;
         if (target[0] == '/')
@@ -62,9 +64,9 @@ bool dis__resolve_path(const char *path, char out[PATH_MAX])
 bool dis__file_same(const char *a, const char *b)
 {
     struct stat x, y;
-    const bool is = stat(a, &x) == 0;
-    if (is != (stat(b, &y) == 0)) return false;
-    if (is) return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
+    const bool is = dis__os_stat(a, &x) == 0;
+    if (is != (dis__os_stat(b, &y) == 0)) return false;
+    if (is) return dis__os_same_file(a, b) && !S_ISCHR(x.st_mode);
     char at[PATH_MAX], other[PATH_MAX];
     return dis__resolve_path(a, at) && dis__resolve_path(b, other) && strcmp(at, other) == 0;
 }

@@ -419,7 +419,7 @@ static dis_status open_input(dis_context *ctx, const char *path, const manner *h
     dis__input opened = {.path = path, .bytes = ""};
     const bool standard = !how->max && strcmp(path, "-") == 0;
     if (is_url(path)) return fail_url(path);
-    const int flags = O_RDONLY | (how->max ? O_NONBLOCK : 0); /* opening a FIFO would block */
+    const int flags = O_RDONLY | (how->max ? DIS__OS_NO_WAIT : 0); /* opening a FIFO would block */
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, flags, 0);
     if (fd < 0) return dis__fail_io("open", path);
     bool begun = false;

@@ -46,7 +46,7 @@ static void release(dis__out *out)
     dis__out_release_map(out);
     if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
     if (out->folder >= 0) close(out->folder);
-    if (out->temporary) unlink(out->temporary);
+    if (out->temporary) dis__os_remove_file(out->temporary);
     dis__compressor_free(out->packer);
     dis__free(out->path);
     dis__free(out->temporary);
@@ -60,7 +60,7 @@ static dis_status open_folder(dis__out *out)
     const char *slash = strrchr(out->path, '/');
     DIS_TRY(slash ? dis__copy_text(&folder, out->path, slash == out->path ? 1 : (size_t)(slash - out->path))
                   : dis__copy_text(&folder, ".", 1));
-    out->folder = dis__sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    out->folder = dis__sys_open(folder, O_RDONLY | DIS__OS_FOLDER, 0);
     /* EACCES: a folder that may be written but not listed; the system flushes it later */
     dis_status status = DIS_OK;
     if (out->folder < 0 && errno == ENOENT)
@@ -86,7 +86,8 @@ static dis_status open_temporary(dis__out *out, mode_t mode)
         snprintf(out->temporary, n, "%.*s.%ld.%d.tmp", n_prefix, out->path, (long)getpid(), i);
         out->fd = dis__sys_open(out->temporary, O_RDWR | O_CREAT | O_EXCL, 0666);
         if (out->fd >= 0) {
-            if (mode) (void)fchmod(out->fd, mode & 07777); /* a private file stays private; errors are ignored */
+            if (mode)
+                (void)dis__os_set_mode(out->fd, mode & 07777); /* a private file stays private; errors are ignored */
             return DIS_OK;
         }
         if (errno != EEXIST) break;
@@ -117,7 +118,7 @@ bool dis__out_is_stream(const char *path)
 {
     struct stat st;
     if (strcmp(path, "-") == 0 || descriptor_of(path) >= 0) return true;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    return dis__os_stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 /* A stream is not renamed. A descriptor is written from its current offset, so that `>>` and earlier output of the
@@ -144,14 +145,15 @@ static dis_status open_target(dis__out *out, const char *path)
     struct stat st;
     const bool followed = dis__resolve_path(path, real);
     const int why = errno;
-    if (!followed && lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+    if (!followed && dis__os_link_stat(path, &st) == 0 && dis__os_is_link(st.st_mode)) {
         errno = why;
         return dis__fail_io("write where this link leads:", path);
     }
-    const bool exists = followed && stat(real, &st) == 0;
+    const bool exists = followed && dis__os_stat(real, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return dis__fail(DIS_EIO, "cannot write %s: it is a folder; name a file in it", path);
-    if (exists && access(real, W_OK) != 0) return dis__fail_io("write", path); /* rename() does not check this */
+    if (exists && dis__os_access(real, W_OK) != 0)
+        return dis__fail_io("write", path); /* rename() does not check this */
     if (followed) {
         dis__free(out->path);
         out->path = NULL;

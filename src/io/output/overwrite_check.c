@@ -1,5 +1,6 @@
 /* Whether a file that is about to be replaced was written by dissent, judged by its first line. */
 #include "tool/files.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
@@ -22,7 +23,8 @@ static bool starts_with(first_line line, const char *prefix)
 static bool is_labels(first_line line)
 {
     if (starts_with(line, "task,label,entropy,") || starts_with(line, "task\tlabel\tentropy\t")) return true;
-    return starts_with(line, "{\"task\":") && memmem(line.text, line.n, ",\"p\":{", strlen(",\"p\":{")) != NULL;
+    return starts_with(line, "{\"task\":") &&
+           dis__os_find_text(line.text, line.n, ",\"p\":{", strlen(",\"p\":{")) != NULL;
 }
 
 /* id<TAB>[...] */
@@ -43,7 +45,7 @@ static bool (*const recognizes[])(first_line line) = {
 static bool exists(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0;
+    return dis__os_stat(path, &st) == 0;
 }
 
 /* An array of labels has both lists as companions. */
@@ -78,7 +80,8 @@ dis_status dis__file_check_replace(const char *path, dis__output_kind kind)
     const size_t n = strlen(path);
     if ((size_t)kind >= sizeof recognizes / sizeof *recognizes)
         return dis__fail(DIS_EUSAGE, "no kind of file %d", (int)kind);
-    if (stat(path, &st) == 0) return S_ISREG(st.st_mode) ? check_existing(path, kind) : dis__check_regular(path);
+    if (dis__os_stat(path, &st) == 0)
+        return S_ISREG(st.st_mode) ? check_existing(path, kind) : dis__check_regular(path);
     if (errno != ENOENT && errno != ENOTDIR) return dis__fail_io("open", path);
     const bool npy = kind == DIS__OUTPUT_LABELS && n > 4 && strcmp(path + n - 4, ".npy") == 0;
     for (size_t i = 0; npy && dis__file_companion(path, i, list, sizeof list); i++)

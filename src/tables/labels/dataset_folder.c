@@ -1,5 +1,6 @@
 #include "tables/labels/dataset_folder.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
 #include <string.h>
@@ -45,7 +46,8 @@ static dis_status check_card(dis_context *ctx, const char *card, const char *dat
 {
     struct stat st;
     dis__input in;
-    if (lstat(card, &st) != 0) return lstat(data, &st) == 0 ? dis__fail_foreign_file(data) : DIS_OK;
+    if (dis__os_link_stat(card, &st) != 0)
+        return dis__os_link_stat(data, &st) == 0 ? dis__fail_foreign_file(data) : DIS_OK;
     dis_status status = dis__input_open_regular(ctx, card, DIS_CONFIG_FILE, &in);
     if (status == DIS_EDATA || status == DIS_ELIMIT) return dis__fail_foreign_file(card);
     DIS_TRY(status);

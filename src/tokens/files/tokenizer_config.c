@@ -2,6 +2,7 @@
  * tokenizers leave to them, and how many tokens an encoder takes. All are optional. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
@@ -12,7 +13,7 @@
 
 dis_status dis__folder_check(const char *folder)
 {
-    const int fd = dis__sys_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    const int fd = dis__sys_open(folder, O_RDONLY | DIS__OS_FOLDER, 0);
     if (fd >= 0) return dis__sys_close(fd) == 0 ? DIS_OK : dis__fail_io("close", folder);
     if (errno == ENOTDIR)
         return dis__fail(DIS_EIO,

@@ -3,6 +3,7 @@
  * regular expressions: they are refused. All are O(n) over a text. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "tokens/unicode/unicode.h"
 #include <string.h>
 
@@ -145,7 +146,7 @@ void dis__tokenizer_step_set_gpt2(dis__tokenizer_step *s)
 bool dis__pattern_find(const dis__pattern *p, const char *text, size_t n, size_t at, size_t *start, size_t *end)
 {
     if (p->match == match_text) {
-        const char *found = at < n ? memmem(text + at, n - at, p->text, p->n_text) : NULL;
+        const char *found = at < n ? dis__os_find_text(text + at, n - at, p->text, p->n_text) : NULL;
         if (!found) return false;
         *start = (size_t)(found - text);
         *end = *start + p->n_text;

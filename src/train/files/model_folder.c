@@ -7,6 +7,7 @@
  * Schema 1 had a digest of names, shapes and numbers in weights_sha256 and none of the meaning; it is still read. */
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include "dissent/version.h"
 #include "tool/method_checks.h"
@@ -135,7 +136,7 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
     const dis__json_value *root, *v;
     const dis__json_position place = {.file = path};
     name[0] = 0;
-    if (access(path, F_OK) != 0) return DIS_OK;
+    if (dis__os_access(path, F_OK) != 0) return DIS_OK;
     DIS_TRY(dis__input_open_regular(ctx, path, DIS_MODEL_FILE, &in));
     dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
     const dis__json_value *format = status == DIS_OK ? dis__json_member(root, "format") : NULL;
@@ -154,7 +155,7 @@ static dis_status remove_file(const char *folder, const char *name)
 {
     char *path;
     DIS_TRY(dis__path_join(folder, name, &path));
-    unlink(path); /* a file too many does no harm */
+    dis__os_remove_file(path); /* a file too many does no harm */
     dis__free(path);
     return DIS_OK;
 }

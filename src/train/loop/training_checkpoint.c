@@ -8,6 +8,7 @@
  * otherwise spend more time on short epochs' checkpoints than on the epochs. Before the first one the time is
  * estimated; networks of a few megabytes get theirs after the first epoch. */
 #include "train/loop/training.h"
+#include "core/os/os.h"
 #include "core/parallel/comm.h"
 #include "core/text/sha256.h"
 #include "dissent/version.h"
@@ -270,7 +271,7 @@ dis_status dis__checkpoint_read(dis__training *t, dis_context *ctx)
     dis_status status;
     DIS_TRY_GOTO(status, dis__path_join(t->o->folder, "checkpoint.safetensors", &path), end);
     DIS_TRY_GOTO(status, dis__path_join(t->o->folder, "best.safetensors", &best), end);
-    if (access(path, F_OK) == 0) status = load(t, ctx, path, best);
+    if (dis__os_access(path, F_OK) == 0) status = load(t, ctx, path, best);
 end:
     dis__free(path);
     dis__free(best);

@@ -335,7 +335,7 @@ static dis_status run_workers(scheduler *s)
     DIS_TRY(dis__alloc_array(&thread, s->at_once, sizeof *thread));
     size_t n = 0;
     s->workers = s->at_once; /* before one of them reads it */
-    while (n < s->at_once && pthread_create(&thread[n], NULL, work, s) == 0) n++;
+    while (n < s->at_once && dis__os_start_thread(&thread[n], work, s) == 0) n++;
     pthread_mutex_lock(&s->mutex);
     s->workers -= s->at_once - n;
     if (n == 0) note_failure(s, SIZE_MAX, DIS_ELIMIT, "the system cannot start a thread");

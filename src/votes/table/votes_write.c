@@ -1,6 +1,7 @@
 /* Writes votes as a table: one row per vote, item by item; with numbers for anonymous workers, by first appearance, or
  * from a file. Cost: one pass; a lookup per worker for numbers. */
 #include "dissent/export.h"
+#include "core/os/os.h"
 #include "tool/table_writer.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -73,7 +74,7 @@ static dis_status read_row(numbering *t, dis__table_rows *r)
 static dis_status read_numbers(dis_context *ctx, numbering *t, const char *path)
 {
     static const char *const names[] = {"worker", "number"};
-    if (access(path, F_OK) != 0) return DIS_OK;
+    if (dis__os_access(path, F_OK) != 0) return DIS_OK;
     dis__table_rows r;
     bool more;
     DIS_TRY(dis__table_rows_open(ctx, path, NULL, &r));
