@@ -9,7 +9,7 @@ list(APPEND cli_sources ${CMAKE_SOURCE_DIR}/web/cmd_tables.c ${CMAKE_SOURCE_DIR}
 set_target_properties(dissent_cli_objects PROPERTIES SOURCES "${cli_sources}")
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 set_target_properties(dissent_cli_objects dissent_kernels_baseline PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-dissent_objects(dissent_objects "" ${DIS_SOURCES})
+dissent_objects(dissent_objects DIS_WITHOUT_TRAINING ${DIS_SOURCES})
 dissent_objects(dissent_plain_objects "" ${DIS_FAULT_SOURCES})
 dissent_library(dissent_static STATIC dissent_plain_objects)
 dissent_tool(dissent_cli dissent dissent_static DIS_LABELS_ONLY)

@@ -8,7 +8,8 @@ static dis_status print_labels(const dis_votes_view *votes, dis_fit *a, const di
 {
     double *out = dis_fit_move_p(a); /* the combination is written over the first view */
     const double *p[] = {out, dis_fit_p(b)};
-    const dis_views views = {.n_items = votes->n_items, .n_classes = votes->n_classes, .n_views = 2, .p = p};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = votes->n_items, .n_classes = votes->n_classes, .n_views = 2, .p = p};
     const dis_status status = dis_views_combine(NULL, &views, "centroid", out, NULL);
     for (size_t i = 0; status == DIS_OK && i < votes->n_items; i++) {
         printf("%s", dis_names_get(votes->tasks, i, NULL));

@@ -49,7 +49,7 @@ static dis_status read_gold(const char *path, const dis_labels_view *v, int32_t 
     dis_status status =
         dis_votes_create_from_counts(NULL, v->p, v->n_items, v->n_classes, v->tasks, v->classes, &votes);
     if (status != DIS_OK) return status;
-    status = dis_votes_read_gold(NULL, path, votes, gold, NULL);
+    status = dis_votes_read_gold(NULL, path, NULL, votes, gold, NULL);
     dis_votes_destroy(votes);
     return status;
 }

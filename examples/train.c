@@ -50,7 +50,7 @@ static dis_status train_and_predict(work *w)
     o.model = "text";
     o.objective = "soft-ce";
     o.seed = SEED;
-    const dis_examples examples = {.items = w->train, .labels = w->labels};
+    const dis_examples examples = {.size = sizeof(dis_examples), .items = w->train, .labels = w->labels};
     const dis_status status = dis_model_train(NULL, &examples, NULL, &o, &w->model);
     return status == DIS_OK ? dis_model_predict(NULL, w->model, w->test, NULL, &w->predicted) : status;
 }
@@ -66,8 +66,12 @@ static void print_metric(const dis_evaluation_view *v, dis_evaluation_metric m)
 
 static dis_status evaluate(const dis_alignment_view *a)
 {
-    const dis_evaluation_input input = {
-        .n_items = a->n_items, .n_classes = a->n_classes, .q = a->p[0], .human = a->p[1], .gold = a->gold};
+    const dis_evaluation_input input = {.size = sizeof(dis_evaluation_input),
+                                        .n_items = a->n_items,
+                                        .n_classes = a->n_classes,
+                                        .q = a->p[0],
+                                        .human = a->p[1],
+                                        .gold = a->gold};
     dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 1000;
     dis_evaluation *evaluation;
@@ -102,7 +106,7 @@ static dis_status run(work *w, char **paths, const char *output)
 {
     dis_status status = dis_items_read(NULL, paths[0], NULL, &w->all);
     if (status == DIS_OK) status = dis_labels_read(NULL, paths[1], NULL, &w->labels);
-    if (status == DIS_OK) status = dis_gold_read(NULL, paths[2], &w->gold);
+    if (status == DIS_OK) status = dis_gold_read(NULL, paths[2], NULL, &w->gold);
     if (status == DIS_OK) status = split(w);
     if (status == DIS_OK) status = train_and_predict(w);
     if (status == DIS_OK) status = match_and_evaluate(w);

@@ -94,7 +94,8 @@ int main(int argc, char **argv)
             counts[i * k + label[v]]++;
         }
     }
-    const dis_votes_arrays arrays = {.n_votes = n,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = n,
                                      .n_items = items,
                                      .n_workers = 1000,
                                      .n_classes = k,

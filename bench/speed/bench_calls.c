@@ -113,9 +113,10 @@ static void combine(int argc, char **argv)
     for (size_t m = 0; m < n_views; m++) views[m] = p + m * n;
     double *out = p + n_views * n;
     memset(out, 0, n * sizeof *out); /* its pages are there before the clock runs */
-    const dis_views all = {.n_items = n_items, .n_classes = n_classes, .n_views = n_views, .p = views};
+    const dis_views all = {
+        .size = sizeof(dis_views), .n_items = n_items, .n_classes = n_classes, .n_views = n_views, .p = views};
     dis_context *ctx = context(argv[4]);
-    dis_combination did;
+    dis_combination did = dis_combination_default();
     printf("{\"seconds\": [");
     for (int r = 0; r < atoi(argv[5]); r++) {
         const double start = now();

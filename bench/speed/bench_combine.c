@@ -48,12 +48,12 @@ int main(int argc, char **argv)
             for (size_t c = 0; c < k; c++) row[c] /= sum;
         }
     }
-    const dis_views all = {.n_items = n, .n_classes = k, .n_views = m, .p = views};
+    const dis_views all = {.size = sizeof(dis_views), .n_items = n, .n_classes = k, .n_views = m, .p = views};
     puts("combination,items,classes,views,seconds,ns_per_item,max_steps");
     for (size_t c = 0; argc > 4 ? c + 4 < (size_t)argc : dis_combiner_get(c) != NULL; c++) {
         const char *spec = argc > 4 ? argv[c + 4] : dis_combiner_get(c)->name;
         double seconds[3];
-        dis_combination did;
+        dis_combination did = dis_combination_default();
         for (int r = 0; r < 3; r++) {
             const double start = now();
             if (dis_views_combine(NULL, &all, spec, p + m * n * k, &did) != DIS_OK) {

@@ -43,7 +43,8 @@ static void fail(void)
 /* Workers have one accuracy per class between .45 and .95; wrong votes lean towards the next class. */
 static dis_votes *make_votes(dis_context *ctx, size_t n_votes, size_t n_workers, size_t n_classes, size_t per_item)
 {
-    dis_votes_arrays a = {.n_votes = n_votes / per_item * per_item,
+    dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                          .n_votes = n_votes / per_item * per_item,
                           .n_items = n_votes / per_item,
                           .n_workers = n_workers,
                           .n_classes = n_classes,

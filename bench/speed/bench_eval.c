@@ -60,7 +60,8 @@ int main(int argc, char **argv)
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         wanted[m] = runs[r].all ? m != DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD : m == runs[r].only;
     const bool people = dis_evaluation_metric_get(runs[r].only)->needs & DIS_NEEDS_HUMAN;
-    const dis_evaluation_input in = {.n_items = n,
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = n,
                                      .n_classes = k,
                                      .q = x,
                                      .human = runs[r].all || people ? x + n * k : NULL,

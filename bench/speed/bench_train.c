@@ -88,13 +88,13 @@ int main(int argc, char **argv)
     must(dis_context_create(&c, &ctx));
     dis_items *items = read_items(ctx, argv[1], argv[2]);
     dis_gold *gold;
-    must(dis_gold_read(ctx, argv[3], &gold));
+    must(dis_gold_read(ctx, argv[3], NULL, &gold));
     dis_model_train_options o = dis_model_train_options_default();
     o.model = argv[4];
     o.objective = "gold";
     o.batch = (size_t)atol(argv[5]);
     o.epochs = (size_t)(w.epochs = atoi(argv[6]));
-    const dis_examples train = {.items = items, .gold = gold};
+    const dis_examples train = {.size = sizeof(dis_examples), .items = items, .gold = gold};
     dis_model *model;
     must(dis_model_train(ctx, &train, NULL, &o, &model));
     double epoch[MAX_EPOCHS], predict[PREDICTIONS];

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     const double *p[DIS_MAX_VIEWS];
     dis_fit *fit[DIS_MAX_VIEWS];
     if (!gold || !out) return 5;
-    if (dis_votes_read_gold(NULL, argv[3], votes, gold, NULL) != DIS_OK) return complain();
+    if (dis_votes_read_gold(NULL, argv[3], NULL, votes, gold, NULL) != DIS_OK) return complain();
     for (size_t m = 0; m < n; m++) {
         if (dis_fit_run(NULL, votes, specs[m], NULL, &fit[m]) != DIS_OK) return complain();
         p[m] = dis_fit_p(fit[m]);
@@ -63,8 +63,12 @@ int main(int argc, char **argv)
     for (size_t c = 0; dis_combiner_get(c); c++) {
         double accuracy[2], nll[2];
         for (int chosen = 0; chosen < 2; chosen++) {
-            const dis_views views = {
-                .n_items = v.n_items, .n_classes = v.n_classes, .n_views = n, .p = p, .weight = chosen ? weight : NULL};
+            const dis_views views = {.size = sizeof(dis_views),
+                                     .n_items = v.n_items,
+                                     .n_classes = v.n_classes,
+                                     .n_views = n,
+                                     .p = p,
+                                     .weight = chosen ? weight : NULL};
             if (dis_views_combine(NULL, &views, dis_combiner_get(c)->name, out, NULL) != DIS_OK) return complain();
             measure(out, gold, v.n_items, v.n_classes, &accuracy[chosen], &nll[chosen]);
         }

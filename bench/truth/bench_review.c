@@ -182,7 +182,8 @@ static dis_votes *votes_of(const world *w, const size_t taken[ITEMS])
             worker[n] = w->queue_worker[i][q];
             label[n] = w->queue_label[i][q];
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = w->n_items,
                                 .n_workers = w->c->n_workers,
                                 .n_classes = w->c->n_classes,
@@ -440,7 +441,7 @@ static int run_file(world *w, uint64_t seeds, char **argv, const char *const *po
         fprintf(stderr, "%s: at most %d classes and %d workers\n", path, MAX_CLASSES, MAX_WORKERS);
         return 5;
     }
-    if (dis_votes_read_gold(NULL, argv[2], votes, gold, NULL) != DIS_OK) complain();
+    if (dis_votes_read_gold(NULL, argv[2], NULL, votes, gold, NULL) != DIS_OK) complain();
     for (uint64_t seed = 0; seed < seeds; seed++) {
         real_world(w, &c, votes, gold, seed);
         for (size_t p = 0; p < n_policies; p++) run_policy(w, policies[p]);

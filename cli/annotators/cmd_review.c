@@ -61,7 +61,7 @@ static int check_options(const review_command *job)
         return cli_usage(
             job->c,
             "--combine needs several label sets and only one --method is given; add another, or leave --combine out");
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     return code == 0 ? cli_failed(job->c, choose(job, true, &choice)) : code;
 }
 

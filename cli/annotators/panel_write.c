@@ -192,7 +192,8 @@ dis_status panel_tables_write(const panel_command *job)
 dis_status panel_labels_write(const panel_command *job, dis_context *ctx)
 {
     if (!job->v->labels) return DIS_OK;
-    const dis_labels_view labels = {.n_items = job->view.n_items,
+    const dis_labels_view labels = {.size = sizeof(dis_labels_view),
+                                    .n_items = job->view.n_items,
                                     .n_classes = job->view.n_classes,
                                     .p = job->view.p,
                                     .tasks = job->in.view.tasks,

@@ -69,7 +69,8 @@ static int gold_of_votes(compare_command *job, dis_context *ctx)
         const uint64_t v = in->view.start[i];
         if (v < in->view.start[i + 1]) label[i] = in->view.label8 ? in->view.label8[v] : in->view.label16[v];
     }
-    const dis_gold_view view = {.n_items = in->view.n_items,
+    const dis_gold_view view = {.size = sizeof(dis_gold_view),
+                                .n_items = in->view.n_items,
                                 .label = label,
                                 .tasks = in->view.tasks,
                                 .classes = in->view.classes};
@@ -83,7 +84,10 @@ static int gold_of_votes(compare_command *job, dis_context *ctx)
 static int place_votes(compare_command *job, dis_comparison_votes *out)
 {
     const int code = label_input_match_votes(&job->in, &job->votes.view, &job->vote_item, &job->vote_class);
-    *out = (dis_comparison_votes){.votes = job->votes.votes, .item_map = job->vote_item, .class_map = job->vote_class};
+    *out = (dis_comparison_votes){.size = sizeof(dis_comparison_votes),
+                                  .votes = job->votes.votes,
+                                  .item_map = job->vote_item,
+                                  .class_map = job->vote_class};
     return code;
 }
 
@@ -148,7 +152,8 @@ static int compare(compare_command *job, dis_context *ctx)
     int code = compute_labels(job, sides);
     if (code == 0 && v->votes.n) code = place_votes(job, &votes);
     if (code != 0) return code;
-    const dis_comparison_input in = {.n_items = t->n_items,
+    const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                     .n_items = t->n_items,
                                      .n_classes = t->n_classes,
                                      .gold = v->votes.n ? NULL : t->gold,
                                      .votes = v->votes.n ? &votes : NULL,

@@ -172,7 +172,8 @@ static int people_from_votes(eval_command *job, dis_context *ctx)
     how.seed = job->v->figures.seed;
     const dis_status status = dis_fit_run(ctx, in->votes, job->v->human_labels, &how, &job->fit);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->human = (dis_labels_view){.n_items = in->view.n_items,
+    job->human = (dis_labels_view){.size = sizeof(dis_labels_view),
+                                   .n_items = in->view.n_items,
                                    .n_classes = in->view.n_classes,
                                    .p = dis_fit_p(job->fit),
                                    .tasks = in->view.tasks,
@@ -227,12 +228,14 @@ static int measure(eval_command *job, dis_context *ctx)
         const int code = label_input_match_votes(&job->in, &job->votes.view, &job->vote_item, &job->vote_class);
         if (code != 0) return code;
     }
-    const dis_evaluation_votes votes = {.votes = job->votes.votes,
+    const dis_evaluation_votes votes = {.size = sizeof(dis_evaluation_votes),
+                                        .votes = job->votes.votes,
                                         .labels = v->human_labels,
                                         .item_map = job->vote_item,
                                         .class_map = job->vote_class};
     for (size_t i = 0; i < job->n; i++) {
-        const dis_evaluation_input in = {.n_items = t->n_items,
+        const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                         .n_items = t->n_items,
                                          .n_classes = t->n_classes,
                                          .q = t->p[i],
                                          .gold = t->gold,

@@ -75,7 +75,8 @@ static const char *safe_name(const views_command *job, size_t m, char safe[CLI_S
 
 static int measure(views_command *job, dis_context *ctx)
 {
-    const dis_views views = {.n_items = job->in.alignment.n_items,
+    const dis_views views = {.size = sizeof(dis_views),
+                             .n_items = job->in.alignment.n_items,
                              .n_classes = job->in.alignment.n_classes,
                              .n_views = job->in.n,
                              .p = job->in.alignment.p};

@@ -108,7 +108,7 @@ static dis_status write_workers(const workers_command *job)
     return dis__table_writer_finish(t, DIS_OK);
 }
 
-static void put_metrics(dis__json_writer *j, const char *key, const dis_metric m[DIS_PREDICTION_SOURCES][DIS_AVERAGES])
+static void put_metrics(dis__json_writer *j, const char *key, const dis_metric *const *m)
 {
     dis__json_writer_key(j, key);
     dis__json_writer_begin_object(j);

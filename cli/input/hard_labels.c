@@ -5,15 +5,19 @@
 
 int hard_labels_read(cli *c, dis_context *ctx, const char *path, hard_labels *out)
 {
-    const dis_status status = dis_gold_read(ctx, path, &out->gold);
+    const dis_status status = dis_gold_read(ctx, path, NULL, &out->gold);
     if (status != DIS_OK) return cli_failed(c, status);
     const dis_gold_view g = dis_gold_get_view(out->gold);
     const size_t k = dis_names_count(g.classes);
     if (g.n_items < SIZE_MAX / sizeof(double) / k) out->p = calloc(g.n_items * k, sizeof *out->p);
     if (!out->p) return cli_error(c, DIS_ELIMIT, "%s: no memory for %zu items of %zu classes", path, g.n_items, k);
     for (size_t i = 0; i < g.n_items; i++) out->p[i * k + (size_t)g.label[i]] = 1;
-    out->view =
-        (dis_labels_view){.n_items = g.n_items, .n_classes = k, .p = out->p, .tasks = g.tasks, .classes = g.classes};
+    out->view = (dis_labels_view){.size = sizeof(dis_labels_view),
+                                  .n_items = g.n_items,
+                                  .n_classes = k,
+                                  .p = out->p,
+                                  .tasks = g.tasks,
+                                  .classes = g.classes};
     return 0;
 }
 

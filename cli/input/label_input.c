@@ -23,7 +23,7 @@ int label_input_read_files(label_input *in, dis_context *ctx)
     if (!in->gold_path) return 0;
     gold_input gold;
     int code = gold_input_init(in->c, in->gold_columns, in->fold_case, in->trim, &gold);
-    if (code == 0) code = cli_failed(in->c, dis_gold_read_with(ctx, in->gold_path, &gold.o, &in->gold));
+    if (code == 0) code = cli_failed(in->c, dis_gold_read(ctx, in->gold_path, &gold.o, &in->gold));
     gold_input_free(&gold);
     return code;
 }

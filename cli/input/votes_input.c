@@ -57,6 +57,7 @@ dis_status votes_input_select_methods(const cli_votes_values *v, const cli_list 
                                       bool workers, dis_label_plan *out)
 {
     const char *usual = dis_scale_get(votes_input_scale(v))->method;
+    *out = dis_label_plan_default();
     if (usual && !votes_input_is_scaled(v) && workers && method->n == 0)
         return dis_label_plan_parse(&usual, 1, combine, workers, out);
     return dis_label_plan_parse(method->value, method->n, combine, workers, out);
@@ -159,7 +160,7 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
     gold_input how;
     const int code = gold_input_init(in->c, in->v->gold_columns, in->v->fold_case, in->v->trim, &how);
     if (code != 0) return code;
-    const dis_status status = dis_votes_read_gold_with(ctx, path, &how.o, in->votes, in->gold, &in->n_gold_unknown);
+    const dis_status status = dis_votes_read_gold(ctx, path, &how.o, in->votes, in->gold, &in->n_gold_unknown);
     gold_input_free(&how);
     if (status != DIS_OK) return cli_failed(in->c, status);
     uint64_t own = 0;

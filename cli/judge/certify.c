@@ -213,11 +213,11 @@ static void describe(const dis_requirement *r, char out[FAILURE])
     else if (r->outcome == DIS_REQUIREMENT_OPEN && !isnan(r->items_needed))
         snprintf(more, sizeof more, "; about %.0f further items would decide it", r->items_needed);
     if (r->kind == DIS_REQUIRE_ALT_TEST) {
-        snprintf(out, FAILURE, "%s is %s: winning rate %s", dis_requirement_name(r->kind),
+        snprintf(out, FAILURE, "%s is %s: winning rate %s", dis_requirement_kind_name(r->kind),
                  dis_requirement_outcome_name(r->outcome), cli_metric_format(&r->figure, 3, figure));
         return;
     }
-    snprintf(out, FAILURE, "%s %.3g is %s: %s%s", dis_requirement_name(r->kind), r->bound,
+    snprintf(out, FAILURE, "%s %.3g is %s: %s%s", dis_requirement_kind_name(r->kind), r->bound,
              dis_requirement_outcome_name(r->outcome), cli_metric_format(&r->figure, 3, figure), more);
 }
 
@@ -257,7 +257,7 @@ static int write_junit(const certify *w)
     dis__junit_case row[DIS_REQUIREMENT_KINDS];
     for (size_t r = 0; r < w->n_requirements; r++) {
         describe(&w->requirement[r], text[r]);
-        row[r] = (dis__junit_case){.name = dis_requirement_name(w->requirement[r].kind),
+        row[r] = (dis__junit_case){.name = dis_requirement_kind_name(w->requirement[r].kind),
                                    .failure = w->requirement[r].outcome == DIS_REQUIREMENT_MET ? NULL : text[r]};
     }
     return cli_failed(w->job->c, dis__junit_write(w->job->v->junit, "dissent judge certify", row, w->n_requirements));

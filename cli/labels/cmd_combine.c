@@ -76,10 +76,12 @@ static int combine_all(combine_command *job)
     for (size_t m = 0; m < job->n; m++) p[m] = dis_labels_get_view(job->labels[m]).p;
     job->p = calloc(first.n_items ? first.n_items : 1, first.n_classes * sizeof *job->p);
     if (!job->p) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", first.n_items);
-    const dis_views views = {.n_items = first.n_items, .n_classes = first.n_classes, .n_views = job->n, .p = p};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = first.n_items, .n_classes = first.n_classes, .n_views = job->n, .p = p};
     dis_status status = dis_views_combine(job->ctx, &views, job->v->combine, job->p, &job->did);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_labels_view out = {.n_items = first.n_items,
+    const dis_labels_view out = {.size = sizeof(dis_labels_view),
+                                 .n_items = first.n_items,
                                  .n_classes = first.n_classes,
                                  .p = job->p,
                                  .tasks = first.tasks,
@@ -146,7 +148,7 @@ static int work(combine_command *job)
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
-    combine_command job = {.c = c, .v = values, .paths = operands, .n = n_operands};
+    combine_command job = {.did = dis_combination_default(), .c = c, .v = values, .paths = operands, .n = n_operands};
     const int code = work(&job);
     for (size_t m = 0; m < job.n; m++) dis_labels_destroy(job.labels[m]);
     free(job.p);

@@ -100,6 +100,7 @@ static dis_status choose(labels_command *job, bool workers)
 {
     const labels_values *v = job->v;
     static const char *const with_model[] = {"with-model"};
+    job->choice = dis_label_plan_default();
     if (v->predictions && v->method.n == 0)
         return dis_label_plan_parse(with_model, 1, v->combine, workers, &job->choice);
     return votes_input_select_methods(&v->reading, &v->method, v->combine, workers, &job->choice);
@@ -147,7 +148,8 @@ static int choose_views(labels_command *job)
 
 static dis_labels_view labels_of(const labels_command *job, const double *p)
 {
-    return (dis_labels_view){.n_items = job->in.view.n_items,
+    return (dis_labels_view){.size = sizeof(dis_labels_view),
+                             .n_items = job->in.view.n_items,
                              .n_classes = job->in.view.n_classes,
                              .p = p,
                              .tasks = job->in.view.tasks,

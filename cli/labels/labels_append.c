@@ -50,7 +50,7 @@ int labels_append_check(labels_command *job)
 /* The classes of the state as those declared for the new votes. */
 static int declare_classes(labels_command *job, const dis_incremental *state, const char ***out)
 {
-    const dis_names *classes = dis_incremental_get_classes(state);
+    const dis_names *classes = dis_incremental_get_view(state).classes;
     const size_t n = dis_names_count(classes);
     const char **name = *out = malloc(n * sizeof *name);
     if (!name) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
@@ -117,7 +117,7 @@ static int read_alone(labels_command *job, dis_context *ctx)
     char safe[CLI_SAFE];
     int code = begin(job, ctx, &state);
     if (code == 0)
-        code = cli_failed(job->c, dis_incremental_get_votes(ctx, state, job->in.votes, job->in.how.duplicates, &all));
+        code = cli_failed(job->c, dis_incremental_merge_votes(ctx, state, job->in.votes, job->in.how.duplicates, &all));
     if (code == 0) {
         dis_votes_destroy(job->in.votes);
         job->in.votes = all;

@@ -62,7 +62,7 @@ static dis_status read_gold(labels_command *job, const dis_votes *votes, int32_t
     const cli_votes_values *v = &job->v->reading;
     if (gold_input_init(job->c, v->gold_columns, v->fold_case, v->trim, &how) != 0) return DIS_EUSAGE;
     const dis_status status =
-        *gold ? dis_votes_read_gold_with(job->ctx, job->v->gold, &how.o, votes, *gold, NULL) : DIS_ELIMIT;
+        *gold ? dis_votes_read_gold(job->ctx, job->v->gold, &how.o, votes, *gold, NULL) : DIS_ELIMIT;
     gold_input_free(&how);
     return status;
 }
@@ -80,7 +80,8 @@ static dis_status label_group(labels_command *job, const dis_votes *votes, const
     making.fit = &how;
     if (status == DIS_OK) status = dis_label_result_run(job->ctx, votes, &job->choice, &making, &result);
     if (status == DIS_OK) {
-        const dis_labels_view labels = {.n_items = v.n_items,
+        const dis_labels_view labels = {.size = sizeof(dis_labels_view),
+                                        .n_items = v.n_items,
                                         .n_classes = v.n_classes,
                                         .p = dis_label_result_get_view(result).p,
                                         .tasks = v.tasks,

@@ -160,7 +160,8 @@ static int add_result(report_command *job)
     for (size_t m = 0; m < result.n_views && status == DIS_OK; m++)
         status = dis_report_add_fit(job->report, result.parts[m].spec, result.parts[m].fit, result.parts[m].p);
     if (status != DIS_OK || !job->choice.combine) return cli_failed(job->c, status);
-    const dis_labels_view labels = {.n_items = job->in.view.n_items,
+    const dis_labels_view labels = {.size = sizeof(dis_labels_view),
+                                    .n_items = job->in.view.n_items,
                                     .n_classes = job->in.view.n_classes,
                                     .p = result.p,
                                     .tasks = job->in.view.tasks,

@@ -41,7 +41,7 @@ static int read_gold(report_command *job)
     gold_input how;
     const cli_votes_values *v = &job->v->reading;
     int code = gold_input_init(job->c, v->gold_columns, v->fold_case, v->trim, &how);
-    if (code == 0) code = cli_failed(job->c, dis_gold_read_with(job->ctx, job->v->gold, &how.o, &job->gold));
+    if (code == 0) code = cli_failed(job->c, dis_gold_read(job->ctx, job->v->gold, &how.o, &job->gold));
     gold_input_free(&how);
     return code;
 }
@@ -98,8 +98,12 @@ static dis_status add_labels_alone(report_command *job)
     if (status != DIS_OK) return status;
     const dis_alignment_view a = dis_alignment_get_view(job->aligned_labels);
     for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
-        const dis_labels_view view = {
-            .n_items = a.n_items, .n_classes = a.n_classes, .p = a.p[i], .tasks = a.tasks, .classes = a.classes};
+        const dis_labels_view view = {.size = sizeof(dis_labels_view),
+                                      .n_items = a.n_items,
+                                      .n_classes = a.n_classes,
+                                      .p = a.p[i],
+                                      .tasks = a.tasks,
+                                      .classes = a.classes};
         status = dis_report_add_labels(job->report, job->labels.table[i].name, &view);
     }
     if (status == DIS_OK && a.gold) status = dis_report_add_gold(job->report, a.gold);
@@ -152,7 +156,8 @@ int report_predictions_add(report_command *job)
         if (a.notes[i].n_items_dropped)
             cli_warn(job->c, "%s: %zu items that another table lacks are left out (--lenient)",
                      cli_safe(source[i].name, safe), a.notes[i].n_items_dropped);
-    const dis_report_test test = {.n_items = a.n_items,
+    const dis_report_test test = {.size = sizeof(dis_report_test),
+                                  .n_items = a.n_items,
                                   .n_classes = a.n_classes,
                                   .classes = a.classes,
                                   .gold = a.gold,

@@ -125,8 +125,12 @@ static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, 
         for (size_t k = 0; k < n; k++) p[i * n + k] /= n_answers[i];
     dis_names *tasks = NULL;
     if (status == DIS_OK) status = dis_names_create(task, n_items, &tasks);
-    const dis_labels_view view = {
-        .n_items = n_items, .n_classes = n, .p = p, .tasks = tasks, .classes = pairs->classes};
+    const dis_labels_view view = {.size = sizeof(dis_labels_view),
+                                  .n_items = n_items,
+                                  .n_classes = n,
+                                  .p = p,
+                                  .tasks = tasks,
+                                  .classes = pairs->classes};
     if (status == DIS_OK) status = dis_labels_create(ctx, &view, out);
     dis_names_destroy(tasks);
     free(place);

@@ -1,5 +1,6 @@
 /* dissent tokenize: texts into the ids that a pretrained encoder reads. */
 #include "core/cli.h"
+#include "tool/files.h"
 
 typedef struct {
     cli_common common;
@@ -37,7 +38,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     int code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
     if (code == 0) code = cli_failed(c, dis_tokenizer_read(ctx, v->encoder, &t));
     if (code == 0)
-        code = cli_failed(c, dis_tokenizer_encode_file(ctx, t, operands[0], &o, v->output ? v->output : "-", &n));
+        code = cli_failed(c, dis__tokenizer_encode_file(ctx, t, operands[0], &o, v->output ? v->output : "-", &n));
     char number[CLI_NUMBER];
     if (code == 0)
         cli_print(c, "%s text%s by %s, %d ids (%.2f s)", cli_count_format(n, number), cli_plural(n),

@@ -162,7 +162,7 @@ static int read_gold(train_command *job, const char *path, dis_gold **out)
 {
     gold_input how;
     int code = gold_input_init(job->c, job->v->gold_columns, job->v->fold_case, job->v->trim, &how);
-    if (code == 0) code = cli_failed(job->c, dis_gold_read_with(job->ctx, path, &how.o, out));
+    if (code == 0) code = cli_failed(job->c, dis_gold_read(job->ctx, path, &how.o, out));
     gold_input_free(&how);
     return code;
 }
@@ -259,10 +259,15 @@ static int train_models(train_command *job)
 {
     const train_values *v = job->v;
     const dis_model_train_options o = train_options(job);
-    const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
+    const dis_examples train = {.size = sizeof(dis_examples),
+                                .items = job->items,
+                                .labels = job->labels,
+                                .gold = job->gold,
+                                .votes = job->votes};
     /* Items of another file may have the same ids as other items of the first file. */
     const bool own = v->dev_items != NULL;
-    const dis_examples dev = {.items = job->dev_items,
+    const dis_examples dev = {.size = sizeof(dis_examples),
+                              .items = job->dev_items,
                               .labels = job->dev_labels || own ? job->dev_labels : job->labels,
                               .gold = job->dev_gold || own ? job->dev_gold : job->gold};
     dis_train_runs_options several = dis_train_runs_options_default();

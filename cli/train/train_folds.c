@@ -22,7 +22,8 @@ int train_folds_check(train_command *job)
 /* All items, those that --dev holds out of the last model among them. */
 static dis_examples all_of(const train_command *job)
 {
-    return (dis_examples){.items = job->all ? job->all : job->items,
+    return (dis_examples){.size = sizeof(dis_examples),
+                          .items = job->all ? job->all : job->items,
                           .labels = job->labels,
                           .gold = job->gold,
                           .votes = job->votes};

@@ -93,7 +93,7 @@ typedef enum {
     DIS_CHANCE_NOISE,   /* they do not: the votes say nothing of the items, as far as can be told */
 } dis_chance;
 /* "beyond", "unknown", "noise". */
-DIS_API const char *dis_chance_name(dis_chance verdict);
+DIS_ENUM_API(dis_chance);
 
 typedef struct {
     dis_chance verdict;

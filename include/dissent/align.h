@@ -6,7 +6,7 @@
  *     dis_gold *gold;
  *     if (dis_labels_read(NULL, "model.csv", NULL, &model) != DIS_OK) return 1;
  *     if (dis_labels_read(NULL, "people.csv", NULL, &people) != DIS_OK) return 1;
- *     if (dis_gold_read(NULL, "gold.csv", &gold) != DIS_OK) return 1;
+ *     if (dis_gold_read(NULL, "gold.csv", NULL, &gold) != DIS_OK) return 1;
  *     const dis_alignment_source sources[] = {{"model.csv", dis_labels_get_view(model)}, {"people.csv",
  *         dis_labels_get_view(people)}};
  *     dis_alignment_options o = dis_alignment_options_default();
@@ -30,18 +30,17 @@
 typedef struct dis_gold dis_gold;
 
 /* From CSV, TSV or JSONL with task and label, or their usual synonyms. DIS_EDATA with the place: a malformed row, an empty label, a
- * task with two labels. DIS_EIO, DIS_ELIMIT. The caller destroys it. */
-DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out);
-/* The same with options; NULL: the defaults. */
-DIS_API dis_status dis_gold_read_with(dis_context *ctx, const char *path, const dis_gold_options *options,
-                                      dis_gold **out);
+ * task with two labels. DIS_EIO, DIS_ELIMIT. `options` NULL: the defaults. The caller destroys it. */
+DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_gold_options *options, dis_gold **out);
 DIS_API void dis_gold_destroy(dis_gold *gold);
 
 typedef struct {
+    size_t size; /* of this struct */
     size_t n_items;
     const int32_t *label;             /* (n_items) index into classes */
     const dis_names *tasks, *classes; /* in order of first appearance */
 } dis_gold_view;
+DIS_OPTIONS_API(dis_gold_view);
 DIS_VIEW_API(dis_gold);
 /* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name.
  * DIS_EUSAGE: lists of other lengths. */

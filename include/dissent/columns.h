@@ -9,7 +9,7 @@
  *     dis_cells t = {.kind = DIS_CELLS_TEXTS, .n = 2, .values = task}, w = {.kind = DIS_CELLS_TEXTS, .n = 2, .values =
  *         worker},
  *               l = {.kind = DIS_CELLS_INT32, .n = 2, .values = label};
- *     dis_votes_columns columns = {.task = {&t, 1}, .worker = {&w, 1}, .label = {&l, 1}};
+ *     dis_votes_columns columns = {.size = sizeof(dis_votes_columns), .task = {&t, 1}, .worker = {&w, 1}, .label = {&l, 1}};
  *     dis_votes *votes;
  *     if (dis_votes_create_from_columns(ctx, &columns, NULL, &votes) != DIS_OK) return 1;
  *
@@ -67,8 +67,10 @@ typedef struct {
 
 /* Cells at the same position of the three columns are one vote. */
 typedef struct {
+    size_t size; /* of this struct */
     dis_column task, worker, label;
 } dis_votes_columns;
+DIS_OPTIONS_API(dis_votes_columns);
 
 /* `options` NULL: the defaults; format, column names and drop rules mean nothing here. A label without a value counts
  * as empty: an error, unless "" is among the NA values. DIS_EDATA with the row, counted from 0: columns of different

@@ -4,8 +4,8 @@
  * and writes one table of the same shape.
  *
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
- *     dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
- *     dis_combination c;
+ *     dis_views views = {.size = sizeof(dis_views), .n_items = n, .n_classes = k, .n_views = 2, .p = p};
+ *     dis_combination c = dis_combination_default();
  *     if (dis_views_combine(ctx, &views, "centroid", out, &c) != DIS_OK) return 1;
  *
  * Threads: no call keeps state; items are independent, so any number of threads gives the same bytes. */
@@ -24,11 +24,11 @@ typedef struct {
     bool needs_votes; /* dis_views.votes must be there */
 } dis_combiner;
 DIS_API const dis_combiner *dis_combiner_get(size_t i);
-DIS_API const dis_combiner *dis_combiner_find(const char *name);
 DIS_API dis_status dis_combiner_check(const char *spec);
 
 /* M views of the same items. The arrays stay the caller's. */
 typedef struct {
+    size_t size; /* of this struct */
     size_t n_items, n_classes, n_views;
     const double *const *p; /* n_views tables of (n_items, n_classes), rows summing to 1 */
     const double *weight;   /* n_views, positive, any scale; NULL: what the spec says, else equal */
@@ -37,20 +37,23 @@ typedef struct {
      * must then be fitted without them. NULL: none. */
     const int32_t *gold;
 } dis_views;
+DIS_OPTIONS_API(dis_views);
 
 /* What was done. */
 typedef struct {
-    double weight[DIS_MAX_VIEWS];      /* as used, summing to 1 */
-    double temperature[DIS_MAX_VIEWS]; /* 0 where the combination has none */
-    bool at_bound[DIS_MAX_VIEWS];      /* that temperature sits on its bound */
-    double objective;                  /* of the temperatures; NaN without temperatures */
-    int max_steps;                     /* of the slowest item */
-    double power;                      /* of the number of votes in the temperature of an item; NaN: not used */
-    double overdispersion;             /* estimated from the votes (see `calibrated`); NaN: not estimated */
-    size_t n_gold;                     /* known labels that chose the weights and the power; 0: none did */
+    size_t size;           /* of this struct */
+    double objective;      /* of the temperatures; NaN without temperatures */
+    int max_steps;         /* of the slowest item */
+    double power;          /* of the number of votes in the temperature of an item; NaN: not used */
+    double overdispersion; /* estimated from the votes (see `calibrated`); NaN: not estimated */
+    size_t n_gold;         /* known labels that chose the weights and the power; 0: none did */
     double gold_loss;      /* mean -log p of these labels, each predicted by the choice of the others; NaN: no choice */
     double gold_loss_base; /* the same with the weights and the power that apply without known labels */
+    double weight[DIS_MAX_VIEWS];      /* as used, summing to 1 */
+    double temperature[DIS_MAX_VIEWS]; /* 0 for combinations without temperatures */
+    bool at_bound[DIS_MAX_VIEWS];      /* the temperature is at the bound of the search */
 } dis_combination;
+DIS_OPTIONS_API(dis_combination);
 
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
  * DIS_EUSAGE: no views, unknown name or option, a number of weights other than n_views, weights=auto without

@@ -8,7 +8,7 @@
  *     static const int32_t gold[] = {0, 1, 1}, from_a[] = {0, 1, 0}, from_b[] = {1, 1, 0};
  *     const int32_t *side_a[] = {from_a}, *side_b[] = {from_b};
  *     const dis_comparison_input in = {
- *         .n_items = 3, .n_classes = 2, .gold = gold, .a = side_a, .n_a = 1, .b = side_b, .n_b = 1};
+ *         .size = sizeof(dis_comparison_input), .n_items = 3, .n_classes = 2, .gold = gold, .a = side_a, .n_a = 1, .b = side_b, .n_b = 1};
  *     dis_comparison *c;
  *     if (dis_comparison_run(ctx, &in, NULL, &c) == DIS_OK) {
  *         const dis_comparison_view v = dis_comparison_get_view(c);
@@ -53,13 +53,16 @@ typedef struct {
 
 /* Votes that the true labels are made of: the class with most votes, ties broken at random by the seed. */
 typedef struct {
+    size_t size;             /* of this struct */
     const dis_votes *votes;  /* with annotators */
     const size_t *item_map;  /* (n_items) the item of `votes`; SIZE_MAX: none */
     const size_t *class_map; /* (classes of `votes`) the class; SIZE_MAX: none, such votes do not count */
 } dis_comparison_votes;
+DIS_OPTIONS_API(dis_comparison_votes);
 
 /* The arrays stay the caller's. */
 typedef struct {
+    size_t size; /* of this struct */
     size_t n_items, n_classes;
     const int32_t *gold;                /* (n_items): class, -1: unknown, the item is left out; not with votes */
     size_t n_a, n_b;                    /* seeds per side, 1 .. DIS_COMPARE_MAX_SEEDS */
@@ -67,6 +70,7 @@ typedef struct {
     const double *human;                /* (n_items, n_classes) soft labels for the four cells; NULL: no cells */
     const dis_comparison_votes *votes;  /* NULL: the true labels are `gold` */
 } dis_comparison_input;
+DIS_OPTIONS_API(dis_comparison_input);
 
 #define DIS_COMPARE_MAX_SEEDS 64
 
@@ -97,9 +101,9 @@ typedef struct {
 } dis_significance;
 
 typedef struct {
-    dis_metric mean[DIS_CELLS]; /* over the (item, pair of seeds) in the cell; without intervals */
-    dis_rank_test test;         /* only A right against only B right */
-    size_t n_excluded;          /* items without a value: the kurtosis of a uniform soft label */
+    const dis_metric *mean; /* (DIS_CELLS) over the (item, pair of seeds) in the cell; without intervals */
+    dis_rank_test test;     /* only A correct against only B correct */
+    size_t n_excluded;      /* items without a value: the kurtosis of a uniform soft label */
 } dis_cell_statistic;
 
 typedef struct {
@@ -111,7 +115,7 @@ typedef struct {
     /* Pairs of seeds: in order when both sides have the same number, else each with each. */
     size_t n_pairs;
     const dis_mcnemar *mcnemar;          /* (n_pairs), in order of a's seeds, then b's */
-    uint64_t cell[DIS_CELLS];            /* (item, pair) in each cell */
+    const uint64_t *cell;                /* (DIS_CELLS) number of (item, pair) in each */
     bool has_statistics;                 /* human soft labels were given */
     const dis_cell_statistic *statistic; /* (n_statistics): by dis__comparison_statistic_name() */
     size_t n_statistics;

@@ -6,7 +6,7 @@
  *
  *     static const double q[] = {.9, .1, .4, .6}, p[] = {.8, .2, .5, .5}; // two items, two classes
  *     static const int32_t gold[] = {0, 1};
- *     const dis_evaluation_input in = {.n_items = 2, .n_classes = 2, .q = q, .gold = gold, .human = p};
+ *     const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input), .n_items = 2, .n_classes = 2, .q = q, .gold = gold, .human = p};
  *     dis_evaluation *e;
  *     if (dis_evaluation_run(ctx, &in, NULL, &e) == DIS_OK) {
  *         const dis_evaluation_view v = dis_evaluation_get_view(e);
@@ -77,14 +77,17 @@ DIS_API dis_evaluation_metric dis_evaluation_metric_find(const char *name);
 
 /* The votes that `human` was made of, for intervals that hold for other annotators. */
 typedef struct {
+    size_t size;             /* of this struct */
     const dis_votes *votes;  /* with annotators; else intervals hold for other items alone */
     const char *labels;      /* the label method that made `human` of them, as in fit.h */
     const size_t *item_map;  /* (n_items) the item of `votes`; SIZE_MAX: none */
     const size_t *class_map; /* (classes of `votes`) the class; SIZE_MAX: none */
 } dis_evaluation_votes;
+DIS_OPTIONS_API(dis_evaluation_votes);
 
 /* The arrays stay the caller's. */
 typedef struct {
+    size_t size; /* of this struct */
     size_t n_items, n_classes;
     const double *q;     /* (n_items, n_classes): predictions, rows sum to 1 */
     const int32_t *gold; /* (n_items): class, -1: not known; NULL: no gold labels */
@@ -95,6 +98,7 @@ typedef struct {
     size_t n_groups; /* numbers in group are below it */
     const dis_evaluation_votes *votes; /* NULL: unknown; intervals hold for other items alone */
 } dis_evaluation_input;
+DIS_OPTIONS_API(dis_evaluation_input);
 
 typedef struct {
     size_t size; /* of this struct */
@@ -151,14 +155,14 @@ typedef struct {
     const dis_class_scores *classes;     /* (n_classes); NULL without gold */
     const uint64_t *confusion; /* (gold, predicted); NULL without gold or above DIS_EVALUATION_MAX_CONFUSED classes */
     size_t n_bins;
-    const dis_reliability_bin *bin; /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
-    size_t n_splits;                /* 0: not measured */
-    double temperature[DIS_EVALUATION_MAX_SPLITS]; /* of each split */
-    bool at_bound[DIS_EVALUATION_MAX_SPLITS];      /* it sits on the bound of the search */
-    dis_evaluation_items items;                    /* with keep_items */
-    dis_interval_scope interval_scope;             /* what intervals of metrics against people hold for */
-    size_t n_annotators;                           /* whose votes `human` is made of; 0: unknown */
-    bool few_annotators; /* fewer than DIS_EVALUATION_FEW_ANNOTATORS: others might reverse results */
+    const dis_reliability_bin *bin;    /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
+    size_t n_splits;                   /* 0: not measured */
+    const double *temperature;         /* (n_splits) */
+    const bool *at_bound;              /* (n_splits) the temperature is at the bound of the search */
+    dis_evaluation_items items;        /* with keep_items */
+    dis_interval_scope interval_scope; /* what intervals of metrics against people hold for */
+    size_t n_annotators;               /* whose votes `human` is made of; 0: unknown */
+    bool few_annotators;               /* fewer than DIS_EVALUATION_FEW_ANNOTATORS: others might reverse results */
 } dis_evaluation_view;
 
 #define DIS_EVALUATION_FEW_ANNOTATORS 5

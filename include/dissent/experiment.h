@@ -139,8 +139,8 @@ DIS_API dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experime
 /* ---- results ---- */
 
 typedef enum { DIS_RUN_MISSING, DIS_RUN_RUNNING, DIS_RUN_DONE, DIS_RUN_FAILED, DIS_RUN_STATES } dis_run_state;
-/* "missing", "running", ... as they stand in JSON; static. */
-DIS_API const char *dis_run_state_name(dis_run_state state);
+/* "missing", "running", "done", "failed". */
+DIS_ENUM_API(dis_run_state);
 
 /* (n_runs) each: state, and the seconds that it took (NaN unless it is done or failed). Either may be NULL. A run whose
  * process died is missing. */

@@ -4,7 +4,7 @@
  * model of each fold is trained on all other items, with the same options, and predicts the fold. The result has one
  * row per item, in the order of the items, and can be combined with votes (predictions.h).
  *
- *     dis_examples all = {0}; // .items and .labels, as for dis_model_train()
+ *     dis_examples all = {.size = sizeof(dis_examples)}; // .items and .labels, as for dis_model_train()
  *     dis_model_train_options o = dis_model_train_options_default();
  *     dis_folds_options f = dis_folds_options_default();
  *     dis_labels *predicted;

@@ -6,7 +6,7 @@
  *
  *     dis_incremental *state;
  *     if (dis_incremental_read(NULL, "state.safetensors", &state) == DIS_OK) {
- *         dis_labels *changed;                 // votes: read with dis_incremental_get_classes() as declared classes
+ *         dis_labels *changed;                 // votes: read with the classes of the view declared
  *         if (dis_incremental_append(NULL, state, votes, &changed, NULL) == DIS_OK) dis_labels_destroy(changed);
  *         dis_incremental_destroy(state);
  *     } */
@@ -23,8 +23,12 @@ DIS_API dis_status dis_incremental_write(dis_context *ctx, const dis_votes *vote
 /* DIS_EDATA: no such state, or a damaged one. Each block is verified when it is first read. */
 DIS_API dis_status dis_incremental_read(dis_context *ctx, const char *path, dis_incremental **out);
 DIS_API void dis_incremental_destroy(dis_incremental *state);
-/* The classes of the state: new votes are read with these declared. */
-DIS_API const dis_names *dis_incremental_get_classes(const dis_incremental *state);
+
+typedef struct {
+    size_t n_items, n_workers, n_classes;
+    const dis_names *classes; /* new votes are read with these declared */
+} dis_incremental_view;
+DIS_VIEW_API(dis_incremental);
 
 typedef struct {
     size_t n_items, n_workers, n_votes; /* of the state */
@@ -41,7 +45,7 @@ DIS_API dis_status dis_incremental_append(dis_context *ctx, const dis_incrementa
 
 /* All votes in one table, for a refit: those of the state, then those of `more`, whose new items and workers follow
  * those of the state. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
-DIS_API dis_status dis_incremental_get_votes(dis_context *ctx, const dis_incremental *state, const dis_votes *more,
-                                             dis_duplicates duplicates, dis_votes **out);
+DIS_API dis_status dis_incremental_merge_votes(dis_context *ctx, const dis_incremental *state, const dis_votes *more,
+                                               dis_duplicates duplicates, dis_votes **out);
 
 #endif

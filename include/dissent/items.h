@@ -57,6 +57,7 @@ DIS_API void dis_items_destroy(dis_items *items);
 
 /* The inside of a table, valid as long as the table. */
 typedef struct {
+    size_t size; /* of this struct */
     dis_items_kind kind;
     size_t n_items;
     const dis_names *tasks;
@@ -68,6 +69,7 @@ typedef struct {
     size_t n_features;              /* FEATURES, and IMAGES: their product */
     const float *x;                 /* (n_items, n_features) */
 } dis_items_view;
+DIS_OPTIONS_API(dis_items_view);
 DIS_VIEW_API(dis_items);
 
 /* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_get_view() gives it. Fields

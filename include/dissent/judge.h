@@ -107,7 +107,7 @@ typedef enum {
     DIS_REQUIREMENT_UNKNOWN, /* the figure has no value, or no interval */
 } dis_requirement_outcome;
 /* "met", "not met", "open", "unknown". */
-DIS_API const char *dis_requirement_outcome_name(dis_requirement_outcome outcome);
+DIS_ENUM_API(dis_requirement_outcome);
 
 typedef enum {
     DIS_REQUIRE_AGREEMENT,
@@ -120,6 +120,8 @@ typedef enum {
     DIS_REQUIRE_ALT_TEST, /* the winning rate of the alternative-annotator test; met if the test is passed */
     DIS_REQUIREMENT_KINDS
 } dis_requirement_kind;
+/* "min-kappa", ... */
+DIS_ENUM_API(dis_requirement_kind);
 
 typedef struct {
     dis_requirement_kind kind;
@@ -130,8 +132,6 @@ typedef struct {
     double items_needed; /* open: further items with as many votes that would decide it, if the figure stays; infinite:
                             more annotators are needed; NaN: unknown or not open */
 } dis_requirement;
-/* "min-kappa", ...; NULL past the end. */
-DIS_API const char *dis_requirement_name(size_t kind);
 /* Fills `rows` (n). DIS_EUSAGE: an unknown kind. */
 DIS_API dis_status dis_judge_evaluate_requirements(const dis_judge *judge, dis_requirement *rows, size_t n);
 

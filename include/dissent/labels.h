@@ -20,10 +20,12 @@
 typedef struct dis_labels dis_labels;
 
 typedef struct {
+    size_t size; /* of this struct */
     size_t n_items, n_classes;
     const double *p; /* (n_items, n_classes), rows sum to 1 */
     const dis_names *tasks, *classes;
 } dis_labels_view;
+DIS_OPTIONS_API(dis_labels_view);
 
 typedef struct {
     size_t size;        /* of this struct */

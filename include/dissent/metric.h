@@ -22,8 +22,8 @@ typedef enum {
     DIS_INTERVAL_ANNOTATORS, /* other items and other annotators of the same kind */
     DIS_INTERVAL_ITEMS,      /* other items and the same annotators */
 } dis_interval_scope;
-/* "annotators", "items"; static. */
-DIS_API const char *dis_interval_scope_name(dis_interval_scope over);
+/* "annotators", "items". */
+DIS_ENUM_API(dis_interval_scope);
 
 typedef enum {
     DIS_NO_INTERVAL_UNSPECIFIED,

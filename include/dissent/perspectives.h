@@ -41,23 +41,23 @@ DIS_OPTIONS_API(dis_perspectives_options);
 /* error: share of votes that are predicted wrongly; distance: mean steps between prediction and vote. */
 typedef struct {
     uint64_t votes;
-    double error[DIS_PREDICTION_SOURCES],
-        distance[DIS_PREDICTION_SOURCES]; /* NaN: nothing to measure; distance without order too */
+    const double *error, *distance; /* (DIS_PREDICTION_SOURCES) NaN: nothing to measure; distance without order too */
 } dis_perspectives_row;
 
 typedef struct {
     uint64_t workers, votes;
-    dis_metric error[DIS_PREDICTION_SOURCES], distance[DIS_PREDICTION_SOURCES]; /* over votes */
+    const dis_metric *error, *distance; /* (DIS_PREDICTION_SOURCES) over votes */
 } dis_perspectives_group;
 
 typedef struct {
-    size_t n_votes, n_items, n_workers;                        /* measured */
-    uint64_t n_votes_unpredicted;                              /* votes without a prediction */
-    uint64_t n_predictions_unused;                             /* predictions without a vote */
-    dis_metric error[DIS_PREDICTION_SOURCES][DIS_AVERAGES];    /* of baselines: where there is one */
-    dis_metric distance[DIS_PREDICTION_SOURCES][DIS_AVERAGES]; /* undefined without order */
-    const dis_names *workers;                                  /* of the votes */
-    const dis_perspectives_row *row;                           /* (workers): votes 0: none was measured */
+    size_t n_votes, n_items, n_workers; /* measured */
+    uint64_t n_votes_unpredicted;       /* votes without a prediction */
+    uint64_t n_predictions_unused;      /* predictions without a vote */
+    /* (DIS_PREDICTION_SOURCES), each (DIS_AVERAGES); of baselines: on votes that have one; distance: undefined without
+     * order */
+    const dis_metric *const *error, *const *distance;
+    const dis_names *workers;        /* of the votes */
+    const dis_perspectives_row *row; /* (workers): votes 0: none was measured */
     size_t n_groups;
     const dis_perspectives_group *group; /* (n_groups) */
 } dis_perspectives_view;

@@ -4,7 +4,7 @@
  * nothing is asked for; "papers" is the papers' choice. The command line, reports, experiments and Python all go
  * through dis_label_plan_parse() and dis_label_result_run().
  *
- *     dis_label_plan choice;
+ *     dis_label_plan choice = dis_label_plan_default();
  *     dis_label_result *made;
  *     if (dis_label_plan_parse(NULL, 0, NULL, true, &choice) != DIS_OK) return 1;          // nothing named: the default
  *     if (dis_label_result_run(ctx, votes, &choice, NULL, &made) != DIS_OK) return 1;
@@ -37,11 +37,13 @@ DIS_API const dis_recipe *dis_recipe_find(const char *name);
 
 /* What is to be fitted and combined. The texts stay those of the table or of the caller. */
 typedef struct {
+    size_t size;              /* of this struct */
     const dis_recipe *recipe; /* NULL: methods named one by one */
+    const char *combine;      /* NULL: one view, used unchanged */
     size_t n_views;
     const char *views[DIS_MAX_VIEWS];
-    const char *combine; /* NULL: one view, taken as it is */
 } dis_label_plan;
+DIS_OPTIONS_API(dis_label_plan);
 
 /* No specs: the default recipe. The name of a recipe: that recipe. Otherwise methods: a single one is used unchanged,
  * several are combined by `combine` (NULL: the recipe's, else "centroid"). `workers`: whether votes have workers;

@@ -58,11 +58,13 @@ DIS_API dis_status dis_report_add_fit(dis_report *report, const char *name, cons
 /* The items that predictions are of, once: the predictions of a report are all of these items and classes, in their
  * order (dis_alignment_run). They need not be the items of the votes. */
 typedef struct {
+    size_t size; /* of this struct */
     size_t n_items, n_classes;
     const dis_names *classes;
     const int32_t *gold; /* (n_items) known class, -1: not known; NULL: none is */
     const double *human; /* (n_items, n_classes): human labels; NULL: not known */
 } dis_report_test;
+DIS_OPTIONS_API(dis_report_test);
 DIS_API dis_status dis_report_add_test(dis_report *report, const dis_report_test *test);
 /* Predictions of one model for them: q (n_items, n_classes), rows sum to 1. DIS_EUSAGE: before dis_report_add_test. */
 DIS_API dis_status dis_report_add_predictions(dis_report *report, const char *name, const double *q);

@@ -77,8 +77,7 @@ typedef enum {
 } dis_review_verdict;
 enum { DIS_REVIEW_VERDICTS = DIS_REVIEW_NO_VERDICT + 1 };
 /* "fine", "constant", "random", "confuses", "weak", "unjudged". */
-DIS_API const char *dis_review_verdict_name(dis_review_verdict cause);
-DIS_API bool dis_review_verdict_is_unreliable(dis_review_verdict cause);
+DIS_ENUM_API(dis_review_verdict);
 
 typedef struct {
     size_t worker;
@@ -151,8 +150,6 @@ DIS_VIEW_API(dis_review);
 /* The row of a worker by number, and of an item by number; NULL: votes have none such. */
 DIS_API const dis_review_worker *dis_review_find_worker(const dis_review *review, size_t worker);
 DIS_API const dis_review_item *dis_review_find_item(const dis_review *review, size_t item);
-/* Expected share of correct labels, as in the view. */
-DIS_API double dis_review_expected_accuracy(const dis_review *review);
 
 /* In plain words why row r of the items (of the workers) stands where it does; `votes` are those reviewed. Returns
  * `out`. Class names are part of the text: escape it where that matters. */

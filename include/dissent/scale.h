@@ -36,7 +36,5 @@ typedef struct {
 
 /* Row i, in the order of dis_scale; NULL past the end. */
 DIS_API const dis_scale_row *dis_scale_get(size_t i);
-/* The row of that name, NULL if it is unknown. */
-DIS_API const dis_scale_row *dis_scale_find(const char *name);
 
 #endif

@@ -68,9 +68,22 @@ DIS_API const char *dis_status_meaning(dis_status status);
 /* The message of the last failure in this thread, "" when there was none. */
 DIS_API const char *dis_last_error(void);
 
+/* DIS_ENUM_API(dis_x) declares
+ *     const char *dis_x_name(dis_x value);
+ * the name of a constant in files and JSON, static; NULL for other numbers. */
+#define DIS_ENUM_API(type)                            \
+    static inline const char *type##_name(type value) \
+    {                                                 \
+        return dis_enum_name(#type, (unsigned)value); \
+    }                                                 \
+    struct type##_declared
+
 /* Writes the defaults of a struct of options, named as in the headers: "dis_fit_options". DIS_EUSAGE: unknown name. */
 DIS_API dis_status dis_options_init(const char *type, void *options, size_t size);
 /* Writes the view of an object, named as in the headers: "dis_fit_view". DIS_EUSAGE: unknown name. */
 DIS_API dis_status dis_view_init(const char *type, void *view, size_t size, const void *object);
+/* The name of a constant of an enumeration, named as in the headers: ("dis_chance", 0) is "beyond". NULL: no such
+ * constant, or an enumeration without names. */
+DIS_API const char *dis_enum_name(const char *type, unsigned value);
 
 #endif

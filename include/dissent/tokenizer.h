@@ -35,10 +35,10 @@ typedef enum {
 } dis_special_token;
 
 typedef struct {
-    const char *model;                   /* BPE, WordPiece or Unigram */
-    int32_t n_ids;                       /* the largest id + 1, added tokens included */
-    size_t max_length;                   /* min(model_max_length, positions of the encoder); 0: no limit is named */
-    int32_t special[DIS_SPECIAL_TOKENS]; /* ids, -1: none; by the names of tokenizer_config.json or usage */
+    const char *model;      /* BPE, WordPiece or Unigram */
+    int32_t n_ids;          /* the largest id + 1, added tokens included */
+    size_t max_length;      /* min(model_max_length, positions of the encoder); 0: no limit is named */
+    const int32_t *special; /* (DIS_SPECIAL_TOKENS) ids, -1: none; by the names of tokenizer_config.json or usage */
 } dis_tokenizer_view;
 
 DIS_VIEW_API(dis_tokenizer);
@@ -75,12 +75,6 @@ DIS_API dis_status dis_tokenizer_encode(dis_context *ctx, const dis_tokenizer *t
 DIS_API dis_status dis_tokenizer_encode_words(dis_context *ctx, const dis_tokenizer *t, const char *const *word,
                                               const size_t *length, const size_t *start, size_t n,
                                               const dis_tokenizer_options *options, dis_tokens **out);
-
-/* Encodes a file of texts, one per line ("-": standard input; gzip and zstd are unpacked), and writes one JSON list of
- * ids per line, "-" to standard output. *n_texts (may be NULL): how many there were. DIS_EDATA with line and column
- * where a line is not UTF-8; otherwise as above, and DIS_EIO. */
-DIS_API dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, const char *path,
-                                             const dis_tokenizer_options *options, const char *output, size_t *n_texts);
 
 /* Concatenated tokens of all texts. Arrays live as long as the tokens. */
 typedef struct {

@@ -10,7 +10,7 @@
  *     o.objective = "soft-ce";
  *     if (dis_items_read(NULL, "items.csv", NULL, &items) == DIS_OK &&
  *         dis_labels_read(NULL, "labels.csv", NULL, &soft) == DIS_OK) {
- *         const dis_examples train = {.items = items, .labels = soft};
+ *         const dis_examples train = {.size = sizeof(dis_examples), .items = items, .labels = soft};
  *         if (dis_model_train(NULL, &train, NULL, &o, &model) == DIS_OK &&
  *             dis_model_predict(NULL, model, items, NULL, &predicted) == DIS_OK)
  *             printf("%zu predictions\n", dis_labels_get_view(predicted).n_items);
@@ -64,11 +64,13 @@ DIS_API const dis_objective *dis_objective_find(const char *spec);
 
 /* Data for training or evaluation. Items without any target are left out of training (and counted). */
 typedef struct {
+    size_t size; /* of this struct */
     const dis_items *items;
     const dis_labels *labels; /* soft labels; silver labels are their most probable classes */
     const dis_gold *gold;
     const dis_votes *votes;
 } dis_examples;
+DIS_OPTIONS_API(dis_examples);
 
 typedef struct {
     size_t size;           /* of this struct */
@@ -167,7 +169,7 @@ typedef struct {
     const dis_names *classes;
     size_t n_parameters;
     size_t n_heads;
-    const char *head[4];
+    const char *const *head;     /* (n_heads) names */
     size_t n_epochs, best_epoch; /* from 0; of the epoch that was kept */
     const dis_epoch *epoch;
     const char *keep;                   /* the metric, NULL without a development set */

@@ -1,6 +1,6 @@
 /* train_runs.h: trains several models in one call: one per seed, and one per fold.
  *
- *     const dis_examples train = {0}; // .items and .labels, as for dis_model_train()
+ *     const dis_examples train = {.size = sizeof(dis_examples)}; // .items and .labels, as for dis_model_train()
  *     dis_model_train_options o = dis_model_train_options_default();
  *     dis_train_runs_options several = dis_train_runs_options_default();
  *     dis_train_runs *runs;

@@ -4,7 +4,7 @@
  * to the centroid with the distance to the other views.
  *
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
- *     const dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
+ *     const dis_views views = {.size = sizeof(dis_views), .n_items = n, .n_classes = k, .n_views = 2, .p = p};
  *     dis_views_distances *d;
  *     if (dis_views_distances_run(ctx, &views, NULL, &d) == DIS_OK) {
  *         printf("%g nats apart\n", dis_views_distances_get_view(d).jsd[1].value);

@@ -124,6 +124,7 @@ DIS_API dis_status dis_votes_read(dis_context *ctx, const char *const *paths, si
  * stand in. Nothing is kept of the arguments. DIS_EDATA: an index out of range, or a duplicate pair under
  * DIS_DUPLICATES_ERROR. */
 typedef struct {
+    size_t size; /* of this struct */
     size_t n_votes, n_items, n_workers, n_classes;
     const uint32_t *task, *worker;
     const uint16_t *label;
@@ -131,6 +132,7 @@ typedef struct {
     dis_duplicates duplicates;
     dis_scale scale; /* what labels are: kept, and not checked */
 } dis_votes_arrays;
+DIS_OPTIONS_API(dis_votes_arrays);
 DIS_API dis_status dis_votes_create_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out);
 
 /* A table of counts from memory: counts (n_items, n_classes), none negative. Names as above. */
@@ -200,7 +202,12 @@ typedef struct {
      * NULL: none does; this reader is the fastest one for these files. */
     const char *reader_cause;
 } dis_votes_notes;
-DIS_API dis_votes_notes dis_votes_get_notes(const dis_votes *votes);
+static inline dis_votes_notes dis_votes_get_notes(const dis_votes *votes)
+{
+    dis_votes_notes notes;
+    dis_view_init("dis_votes_notes", &notes, sizeof notes, votes);
+    return notes;
+}
 
 /* Something about the table that the user should know: one line of text. */
 typedef enum {
@@ -213,19 +220,6 @@ DIS_API const char *dis_votes_get_note(const dis_votes *votes, size_t i, dis_not
 /* The message of bad row i that was skipped under lenient, NULL past the end; the first 20 are kept. */
 DIS_API const char *dis_votes_get_skipped_row(const dis_votes *votes, size_t i);
 
-/* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1
- * where the file says nothing. Tasks that have no votes are counted in *unknown (may be NULL). DIS_EDATA: a label that
- * is no class, a task twice with two labels, a malformed file. */
-DIS_API dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
-                                       size_t *unknown);
-
-/* Texts of the items, from the files of the votes: exports contain both. One text per name of `tasks`, from the first
- * record of each item; empty if it is missing. `options` are those of the votes. `text` (n_text): columns, paths, or
- * fields of the preset's data, joined by " / "; 0: the preset's, else text. *found (may be NULL): how many items have
- * one. The caller destroys the list. DIS_EDATA with the place, DIS_EIO, DIS_EUSAGE, DIS_ELIMIT. */
-DIS_API dis_status dis_votes_read_texts(dis_context *ctx, const char *const *paths, size_t n_paths,
-                                        const dis_votes_options *options, const char *const *text, size_t n_text,
-                                        const dis_names *tasks, dis_names **out, size_t *found);
 /* How a gold file is read. */
 typedef struct {
     size_t size;              /* of this struct */
@@ -234,9 +228,19 @@ typedef struct {
     bool reserved[6];
 } dis_gold_options;
 DIS_OPTIONS_API(dis_gold_options);
-/* dis_votes_read_gold() with options; NULL: the defaults. */
-DIS_API dis_status dis_votes_read_gold_with(dis_context *ctx, const char *path, const dis_gold_options *options,
-                                            const dis_votes *votes, int32_t *gold, size_t *unknown);
+/* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1
+ * for items that the file lacks. `options` NULL: the defaults. Tasks that have no votes are counted in *unknown (may be
+ * NULL). DIS_EDATA: a label that is no class, a task twice with two labels, a malformed file. */
+DIS_API dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_gold_options *options,
+                                       const dis_votes *votes, int32_t *gold, size_t *unknown);
+
+/* Texts of the items, from the files of the votes: exports contain both. One text per name of `tasks`, from the first
+ * record of each item; empty if it is missing. `options` are those of the votes. `text` (n_text): columns, paths, or
+ * fields of the preset's data, joined by " / "; 0: the preset's, else text. *found (may be NULL): how many items have
+ * one. The caller destroys the list. DIS_EDATA with the place, DIS_EIO, DIS_EUSAGE, DIS_ELIMIT. */
+DIS_API dis_status dis_votes_read_texts(dis_context *ctx, const char *const *paths, size_t n_paths,
+                                        const dis_votes_options *options, const char *const *text, size_t n_text,
+                                        const dis_names *tasks, dis_names **out, size_t *found);
 
 /* Labels for the items of `votes` from a file of labels: as dissent labels writes it (`options` as for
  * dis_labels_read(), NULL: the defaults), or of task and label. label (n_items): class indices, of probabilities the

@@ -12,7 +12,7 @@
  *     o.on_row = print;
  *     dis_watch *watch;
  *     if (dis_watch_create(&o, &watch) == DIS_OK) {
- *         const dis_watch_vote vote = {.task = "t1", .n_task = 2, .worker = "ann", .n_worker = 3, .label = "b",
+ *         const dis_watch_vote vote = {.size = sizeof(dis_watch_vote), .task = "t1", .n_task = 2, .worker = "ann", .n_worker = 3, .label = "b",
  *                                      .n_label = 1};
  *         dis_watch_add(watch, &vote);
  *         dis_watch_destroy(watch);
@@ -30,7 +30,7 @@ typedef enum {
     DIS_WATCH_VOTE_LIMIT,  /* retired without a confident label: it has as many votes as an item may get */
 } dis_watch_reason;
 /* "sure", "more", "limit". */
-DIS_API const char *dis_watch_reason_name(dis_watch_reason reason);
+DIS_ENUM_API(dis_watch_reason);
 
 typedef struct {
     const char *task, *label; /* valid during the call; task ends with a NUL */
@@ -61,9 +61,11 @@ typedef struct {
 DIS_OPTIONS_API(dis_watch_options);
 
 typedef struct {
+    size_t size;                       /* of this struct */
     const char *task, *worker, *label; /* nothing of them is kept */
     size_t n_task, n_worker, n_label;
 } dis_watch_vote;
+DIS_OPTIONS_API(dis_watch_vote);
 
 typedef struct {
     uint64_t votes;                        /* that counted, late ones too */

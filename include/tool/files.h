@@ -2,6 +2,7 @@
 #ifndef DIS_TOOL_FILES_H
 #define DIS_TOOL_FILES_H
 #include "dissent/status.h"
+#include "dissent/tokenizer.h"
 
 /* The SHA-256 of a file's bytes as stored (compressed files: as compressed), in lower-case hexadecimal
  * with a NUL at the end. DIS_EIO, DIS_ELIMIT. */
@@ -33,5 +34,11 @@ typedef enum {
 /* Call it before such a file is written. DIS_OK: `path` does not exist, is empty, or was written by dissent as a file of
  * this kind. DIS_EUSAGE: it is another file, whose contents would be lost. DIS_EDATA: it is not a regular file. DIS_EIO. */
 dis_status dis__file_check_replace(const char *path, dis__output_kind kind);
+
+/* Encodes a file of texts, one per line ("-": standard input; gzip and zstd are unpacked), and writes one JSON list of
+ * ids per line, "-" to standard output. *n_texts (may be NULL): number of texts. DIS_EDATA with line and column
+ * if a line is not UTF-8; otherwise as dis_tokenizer_encode(), and DIS_EIO. */
+dis_status dis__tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, const char *path,
+                                      const dis_tokenizer_options *options, const char *output, size_t *n_texts);
 
 #endif

@@ -153,7 +153,7 @@ SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     const dis_votes_view look = dis_votes_get_view(table);
     SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_review));
     dis_review_options options = dis_review_options_default();
-    dis_label_plan plan;
+    dis_label_plan plan = dis_label_plan_default();
     dis_review *review = NULL;
     dis_context *ctx = NULL;
     options.plan = &plan;

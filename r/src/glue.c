@@ -240,6 +240,7 @@ SEXP dissent_r_votes(SEXP task, SEXP worker, SEXP label, SEXP tasks, SEXP worker
     for (int i = 0; i < 3 && status == DIS_OK; i++) status = names_from(texts[i], names[i], &list[i]);
     if (status == DIS_OK) {
         const dis_votes_arrays arrays = {
+            .size = sizeof(dis_votes_arrays),
             .n_votes = (size_t)n,
             .n_items = (size_t)Rf_xlength(tasks),
             .n_workers = (size_t)Rf_xlength(workers),

@@ -3,6 +3,7 @@
 
 dis_status glue_plan(SEXP methods, SEXP combine, bool workers, dis_label_plan *out)
 {
+    *out = dis_label_plan_default();
     const R_xlen_t n = Rf_xlength(methods);
     const char **spec = (const char **)R_alloc((size_t)n + 1, sizeof *spec);
     for (R_xlen_t i = 0; i < n; i++) spec[i] = CHAR(STRING_ELT(methods, i));
@@ -71,7 +72,7 @@ SEXP dissent_r_labels(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_result));
     double *quality = (double *)R_alloc(v.n_workers + 1, sizeof *quality);
     uint64_t *n_voted = (uint64_t *)R_alloc(v.n_workers + 1, sizeof *n_voted);
-    dis_label_plan plan;
+    dis_label_plan plan = dis_label_plan_default();
     dis_context *ctx = NULL;
     dis_label_result *made = NULL;
     dis_fit_options fit = dis_fit_options_default();

@@ -22,6 +22,7 @@
  * Cost: O(K) per vote, and per item the smaller of O(n K^2) and O(n^2 K) for the variance; O(n K) with more than
  * MATRIX_CLASSES classes. */
 #include "core/parallel/comm.h"
+#include "core/options/enum_names.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
@@ -382,11 +383,7 @@ static dis_status check_integers(const work *w, bool *is_integer)
     return DIS_OK;
 }
 
-const char *dis_chance_name(dis_chance verdict)
-{
-    static const char *const names[] = {"beyond", "unknown", "noise"};
-    return (unsigned)verdict < sizeof names / sizeof *names ? names[verdict] : "unknown";
-}
+DIS_ENUM_NAMES(dis_chance, "beyond", "unknown", "noise")
 
 dis_status dis_votes_chance_test(dis_context *ctx, const dis_votes *votes, dis_chance_test *out)
 {

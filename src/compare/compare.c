@@ -19,6 +19,8 @@ const dis_evaluation_metric_row *dis_comparison_metric_get(size_t i)
     return i < DIS_COMPARE_METRICS ? dis_evaluation_metric_get(compared[i]) : NULL;
 }
 
+DIS_OPTIONS_DEFAULTS(dis_comparison_input, .size = sizeof(dis_comparison_input))
+DIS_OPTIONS_DEFAULTS(dis_comparison_votes, .size = sizeof(dis_comparison_votes))
 DIS_OPTIONS_DEFAULTS(dis_comparison_options, .size = sizeof(dis_comparison_options), .resamples = 10000, .fraction = 1)
 
 static dis_status check_side(const dis_comparison_input *in, const int32_t *const *labels, size_t n, const char *side)
@@ -120,6 +122,8 @@ static dis_status compare(dis_context *ctx, const dis_comparison_input *in, cons
     v->n_metrics = DIS_COMPARE_METRICS;
     v->statistic = c->statistic;
     v->n_statistics = DIS_CELL_STATISTICS;
+    v->cell = c->cell;
+    for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) c->statistic[s].mean = c->mean[s];
     for (size_t i = 0; i < in->n_items; i++) v->n_items += in->gold[i] >= 0;
     for (size_t q = 0; q < v->n_pairs; q++) c->mcnemar[q] = test_pair(in, pairs[q]);
     DIS_TRY(dis__correctness_cells_compute(in, pairs, v->n_pairs, o->alternative, c));
@@ -158,15 +162,20 @@ static dis_status run_with_votes(dis_context *ctx, const dis_comparison_input *i
     return status;
 }
 
-dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *options,
-                              dis_comparison **out)
+dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
+                              const dis_comparison_options *options, dis_comparison **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_comparison_options o = dis_comparison_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_comparison_options, &o, options));
+    dis_comparison_input in = dis_comparison_input_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_comparison_input, &in, input));
+    dis_comparison_votes votes = dis_comparison_votes_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_comparison_votes, &votes, in.votes));
+    if (in.votes) in.votes = &votes;
     dis_comparison *c;
     DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
-    const dis_status status = in->votes ? run_with_votes(ctx, in, &o, c) : run(ctx, in, &o, NULL, c);
+    const dis_status status = in.votes ? run_with_votes(ctx, &in, &o, c) : run(ctx, &in, &o, NULL, c);
     if (status == DIS_OK)
         *out = c;
     else

@@ -10,6 +10,8 @@ struct dis_comparison {
     dis_mcnemar *mcnemar;
     dis_significance metric[DIS_COMPARE_METRICS];
     dis_cell_statistic statistic[DIS_CELL_STATISTICS];
+    dis_metric mean[DIS_CELL_STATISTICS][DIS_CELLS];
+    uint64_t cell[DIS_CELLS];
 };
 
 /* Items with the same gold label and the same predictions are one pattern: a resample needs only a count per pattern. A

@@ -61,7 +61,7 @@ static double rounded(double x)
 /* Sums and mixed cells of one statistic; value (n_items), NaN: none. mixed[0] and mixed[1] receive the items that only
  * A and only B answered correctly. */
 static void sum_cells(const dis_comparison_input *in, const size_t (*pairs)[2], size_t n_pairs, const double *value,
-                      double *mixed[2], size_t n_mixed[2], dis_cell_statistic *out)
+                      double *mixed[2], size_t n_mixed[2], dis_metric *mean)
 {
     double sum[DIS_CELLS] = {0};
     size_t n[DIS_CELLS] = {0};
@@ -76,24 +76,24 @@ static void sum_cells(const dis_comparison_input *in, const size_t (*pairs)[2], 
             if (c == DIS_CELL_ONLY_B) mixed[1][n_mixed[1]++] = rounded(value[i]);
         }
     for (size_t c = 0; c < DIS_CELLS; c++)
-        out->mean[c] = n[c] ? (dis_metric){.value = sum[c] / (double)n[c], .n = n[c]}
-                            : dis__metric_undefined("no item in this cell");
+        mean[c] = n[c] ? (dis_metric){.value = sum[c] / (double)n[c], .n = n[c]}
+                       : dis__metric_undefined("no item in this cell");
 }
 
-static void set_constant_kurtosis(size_t n_classes, dis_cell_statistic *out)
+static void set_constant_kurtosis(size_t n_classes, dis_metric *mean, dis_cell_statistic *out)
 {
     const char *reason = n_classes == 2   ? "the kurtosis of two numbers is always -2"
                          : n_classes == 3 ? "the kurtosis of three numbers is always -1.5"
                                           : "one class has no spread";
     for (size_t c = 0; c < DIS_CELLS; c++) {
-        if (n_classes == 3 && !out->mean[c].reason) {
-            out->mean[c].value = -1.5;
-            out->mean[c].degenerate = true;
+        if (n_classes == 3 && !mean[c].reason) {
+            mean[c].value = -1.5;
+            mean[c].degenerate = true;
         } else if (n_classes < 3)
-            out->mean[c] = dis__metric_undefined(reason);
+            mean[c] = dis__metric_undefined(reason);
     }
     out->test = (dis_rank_test){
-        .u = NAN, .p = NAN, .n_x = out->mean[DIS_CELL_ONLY_A].n, .n_y = out->mean[DIS_CELL_ONLY_B].n, .reason = reason};
+        .u = NAN, .p = NAN, .n_x = mean[DIS_CELL_ONLY_A].n, .n_y = mean[DIS_CELL_ONLY_B].n, .reason = reason};
 }
 
 dis_status dis__correctness_cells_compute(const dis_comparison_input *in, const size_t (*pairs)[2], size_t n_pairs,
@@ -101,23 +101,23 @@ dis_status dis__correctness_cells_compute(const dis_comparison_input *in, const 
 {
     for (size_t q = 0; q < n_pairs; q++)
         for (size_t i = 0; i < in->n_items; i++)
-            if (in->gold[i] >= 0) out->view.cell[cell_of(in, pairs[q], i)]++;
+            if (in->gold[i] >= 0) out->cell[cell_of(in, pairs[q], i)]++;
     if (!in->human) return DIS_OK;
     double *value = NULL, *mixed[2] = {NULL, NULL};
     size_t n_mixed[2];
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&value, in->n_items, sizeof *value), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[0], (size_t)out->view.cell[DIS_CELL_ONLY_A], sizeof *mixed[0]), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[1], (size_t)out->view.cell[DIS_CELL_ONLY_B], sizeof *mixed[1]), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[0], (size_t)out->cell[DIS_CELL_ONLY_A], sizeof *mixed[0]), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[1], (size_t)out->cell[DIS_CELL_ONLY_B], sizeof *mixed[1]), end);
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
         dis_cell_statistic *o = &out->statistic[s];
         for (size_t i = 0; i < in->n_items; i++) {
             value[i] = statistics[s].of(in->human + i * in->n_classes, in->n_classes);
             o->n_excluded += in->gold[i] >= 0 && isnan(value[i]);
         }
-        sum_cells(in, pairs, n_pairs, value, mixed, n_mixed, o);
+        sum_cells(in, pairs, n_pairs, value, mixed, n_mixed, out->mean[s]);
         if (s == DIS_CELL_KURTOSIS && in->n_classes <= 3)
-            set_constant_kurtosis(in->n_classes, o);
+            set_constant_kurtosis(in->n_classes, out->mean[s], o);
         else
             DIS_TRY_GOTO(status,
                          dis__mann_whitney_test(mixed[0], n_mixed[0], mixed[1], n_mixed[1], alternative, &o->test),

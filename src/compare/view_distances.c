@@ -311,7 +311,8 @@ static dis_status measure(measuring *w, dis_views_distances *d)
     const dis_views *v = w->views;
     const size_t n = v->n_views;
     dis_metric *jsd = d->metrics, *entropy = jsd + n * n, *others = entropy + n, *centroid = others + n;
-    const dis_views unweighted = {.n_items = v->n_items, .n_classes = v->n_classes, .n_views = n, .p = v->p};
+    const dis_views unweighted = {
+        .size = sizeof(dis_views), .n_items = v->n_items, .n_classes = v->n_classes, .n_views = n, .p = v->p};
     DIS_TRY(dis_views_combine(w->ctx, &unweighted, "centroid", w->centroid, NULL));
     DIS_TRY(dis__run_jobs(w->ctx, w->n_jobs, view_job, w));
     DIS_TRY(measure_pairs(w, jsd));
@@ -336,18 +337,20 @@ dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, con
     DIS_MEMORY_SCOPE(ctx);
     dis_views_distances_options o = dis_views_distances_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_views_distances_options, &o, options));
-    DIS_TRY(check(views, &o));
+    dis_views own = dis_views_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_views, &own, views));
+    DIS_TRY(check(&own, &o));
     dis_views_distances *d;
     DIS_TRY(dis__alloc_zeroed(&d, 1, sizeof *d));
     measuring w = {.ctx = ctx,
-                   .views = views,
-                   .b = {.n_items = views->n_items,
-                         .n_draws = dis__bootstrap_draws(views->n_items, o.fraction),
+                   .views = &own,
+                   .b = {.n_items = own.n_items,
+                         .n_draws = dis__bootstrap_draws(own.n_items, o.fraction),
                          .n_resamples = (size_t)o.resamples,
                          .seed = o.seed},
-                   .n_jobs = dis__n_jobs(views->n_items, 1024, 256),
+                   .n_jobs = dis__n_jobs(own.n_items, 1024, 256),
                    .f = dis__special_functions_select()};
-    dis_status status = dis__alloc_zeroed(&d->metrics, views->n_views * (views->n_views + A_VIEW), sizeof *d->metrics);
+    dis_status status = dis__alloc_zeroed(&d->metrics, own.n_views * (own.n_views + A_VIEW), sizeof *d->metrics);
     if (status == DIS_OK) status = allocate(&w);
     if (status == DIS_OK) status = measure(&w, d);
     dis__free(w.centroid);

@@ -32,7 +32,6 @@ typedef struct {
     uint32_t *block; /* (n_workers): UINT32_MAX: no vote that counts */
     size_t n_workers, n_blocks;
     double effective;
-    dis_votes_arrays rest; /* room for all votes */
     uint32_t *task, *worker;
     uint16_t *label;
     size_t *row;       /* (n_items) current rows */
@@ -106,7 +105,8 @@ static dis_status gather_votes(jackknife *l, uint32_t block, dis_votes **out)
             l->worker[n] = v->worker[t];
             l->label[n++] = v->label8 ? v->label8[t] : v->label16[t];
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = v->n_items,
                                 .n_workers = v->n_workers,
                                 .n_classes = v->n_classes,
@@ -142,7 +142,11 @@ static size_t gather_rows(const jackknife *l, const dis_votes *votes, const doub
 
 static dis_status evaluate_rows(const jackknife *l, size_t n, dis_evaluation **out)
 {
-    const dis_evaluation_input in = {.n_items = n, .n_classes = l->e->in.n_classes, .q = l->q, .human = l->human};
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = n,
+                                     .n_classes = l->e->in.n_classes,
+                                     .q = l->q,
+                                     .human = l->human};
     dis_evaluation_options o = dis_evaluation_options_default();
     o.ordinal = l->e->o.ordinal;
     o.keep_items = true;

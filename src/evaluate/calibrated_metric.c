@@ -24,8 +24,8 @@ static dis_status compute(dis_context *ctx, dis_evaluation *e, const dis__item_s
     }
     dis__metric_set(e, m, e->calibrated.value, e->view.n_gold);
     e->view.n_splits = e->o.n_splits;
-    memcpy(e->view.temperature, e->calibrated.temperature, sizeof e->view.temperature);
-    memcpy(e->view.at_bound, e->calibrated.on_bound, sizeof e->view.at_bound);
+    e->view.temperature = e->calibrated.temperature;
+    e->view.at_bound = e->calibrated.on_bound;
     return DIS_OK;
 }
 

@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+DIS_OPTIONS_DEFAULTS(dis_evaluation_input, .size = sizeof(dis_evaluation_input))
+DIS_OPTIONS_DEFAULTS(dis_evaluation_votes, .size = sizeof(dis_evaluation_votes))
 DIS_OPTIONS_DEFAULTS(dis_evaluation_options, .size = sizeof(dis_evaluation_options), .fraction = 1, .top_k = 3,
                      .n_splits = 5, .n_bins = 15)
 
@@ -333,13 +335,19 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
     DIS_MEMORY_SCOPE(ctx);
     dis_evaluation_options o = dis_evaluation_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_evaluation_options, &o, options));
-    DIS_TRY(check(input, &o));
+    dis_evaluation_input in = dis_evaluation_input_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_evaluation_input, &in, input));
+    dis_evaluation_votes votes = dis_evaluation_votes_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_evaluation_votes, &votes, in.votes));
+    if (in.votes) in.votes = &votes;
+    DIS_TRY(check(&in, &o));
     dis_evaluation *e;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
-    e->in = *input;
+    e->in = in;
     e->o = o;
     const dis_status status = evaluate(ctx, e);
     e->o.metrics = NULL;
+    e->in.votes = NULL;
     if (status == DIS_OK)
         *out = e;
     else

@@ -22,6 +22,10 @@ struct dis_perspectives {
     dis_perspectives_row *row;
     dis_perspectives_group *group;
     dis_names *workers;
+    dis_metric mean[N_KINDS][DIS_PREDICTION_SOURCES][DIS_AVERAGES];
+    const dis_metric *means[N_KINDS][DIS_PREDICTION_SOURCES]; /* rows of `mean` */
+    dis_metric *group_mean;                                   /* (n_groups, N_KINDS, DIS_PREDICTION_SOURCES) */
+    double *worker_mean;                                      /* (n_workers, N_KINDS, DIS_PREDICTION_SOURCES) */
 };
 
 typedef struct {
@@ -61,6 +65,8 @@ void dis_perspectives_destroy(dis_perspectives *p)
 {
     if (!p) return;
     dis__free(p->row);
+    dis__free(p->group_mean);
+    dis__free(p->worker_mean);
     dis__free(p->group);
     dis_names_destroy(p->workers);
     dis__free(p);
@@ -257,12 +263,15 @@ static dis_status one_mean(work *w, size_t kind, dis_prediction_source source, d
 
 static dis_status means(work *w)
 {
-    dis_perspectives_view *out = &w->out->view;
-    for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++)
-        for (dis_average over = 0; over < DIS_AVERAGES; over++) {
-            DIS_TRY(one_mean(w, WRONG, s, over, NULL, 0, &out->error[s][over]));
-            DIS_TRY(one_mean(w, STEPS, s, over, NULL, 0, &out->distance[s][over]));
+    dis_perspectives *out = w->out;
+    for (size_t kind = 0; kind < N_KINDS; kind++)
+        for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++) {
+            for (dis_average over = 0; over < DIS_AVERAGES; over++)
+                DIS_TRY(one_mean(w, kind, s, over, NULL, 0, &out->mean[kind][s][over]));
+            out->means[kind][s] = out->mean[kind][s];
         }
+    out->view.error = out->means[WRONG];
+    out->view.distance = out->means[STEPS];
     return DIS_OK;
 }
 
@@ -273,12 +282,17 @@ static dis_status group_means(work *w)
     if (g.n_workers != w->v.n_workers) return dis__fail(DIS_EUSAGE, "the groups are of other votes");
     dis_perspectives *out = w->out;
     DIS_TRY(dis__alloc_zeroed(&out->group, g.n_groups ? g.n_groups : 1, sizeof *out->group));
+    const size_t row = N_KINDS * DIS_PREDICTION_SOURCES;
+    DIS_TRY(dis__alloc_zeroed(&out->group_mean, dis__saturating_size(g.n_groups, row, 1), sizeof *out->group_mean));
     for (size_t i = 0; i < g.n_groups; i++) {
         dis_perspectives_group *x = &out->group[i];
-        for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++) {
-            DIS_TRY(one_mean(w, WRONG, s, DIS_AVERAGE_OVER_VOTES, g.group, (int32_t)i, &x->error[s]));
-            DIS_TRY(one_mean(w, STEPS, s, DIS_AVERAGE_OVER_VOTES, g.group, (int32_t)i, &x->distance[s]));
-        }
+        dis_metric *mean = out->group_mean + i * row;
+        for (size_t kind = 0; kind < N_KINDS; kind++)
+            for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++)
+                DIS_TRY(one_mean(w, kind, s, DIS_AVERAGE_OVER_VOTES, g.group, (int32_t)i,
+                                 &mean[kind * DIS_PREDICTION_SOURCES + s]));
+        x->error = mean + WRONG * DIS_PREDICTION_SOURCES;
+        x->distance = mean + STEPS * DIS_PREDICTION_SOURCES;
         x->workers = g.workers[i];
         x->votes = x->error[DIS_PREDICTION_OF_MODEL].n;
     }
@@ -290,16 +304,23 @@ static dis_status group_means(work *w)
 static dis_status worker_rows(work *w)
 {
     dis_perspectives *out = w->out;
+    const size_t row = N_KINDS * DIS_PREDICTION_SOURCES;
     DIS_TRY(dis__alloc_zeroed(&out->row, w->v.n_workers, sizeof *out->row));
+    DIS_TRY(
+        dis__alloc_zeroed(&out->worker_mean, dis__saturating_size(w->v.n_workers, row, 1), sizeof *out->worker_mean));
     for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++) {
         for (size_t kind = 0; kind < N_KINDS; kind++) {
             sum_units(w, kind, s, DIS_AVERAGE_OVER_WORKERS, NULL, 0);
             for (size_t a = 0; a < w->v.n_workers; a++) {
                 const bool is_defined = w->column[1][a] > 0 && (kind == WRONG || w->o->ordered);
-                *(kind == WRONG ? &out->row[a].error[s] : &out->row[a].distance[s]) =
+                out->worker_mean[a * row + kind * DIS_PREDICTION_SOURCES + s] =
                     is_defined ? w->column[0][a] : (double)NAN;
             }
         }
+    }
+    for (size_t a = 0; a < w->v.n_workers; a++) {
+        out->row[a].error = out->worker_mean + a * row + WRONG * DIS_PREDICTION_SOURCES;
+        out->row[a].distance = out->worker_mean + a * row + STEPS * DIS_PREDICTION_SOURCES;
     }
     for (uint64_t t = 0; t < w->v.n_votes; t++) out->row[w->v.worker[t]].votes += w->predicted[t] >= 0;
     for (size_t a = 0; a < w->v.n_workers; a++) out->view.n_workers += out->row[a].votes > 0;

@@ -317,7 +317,8 @@ static dis_status compare(dis_context *ctx, const dis__plan *plan, const side *o
     bool gold = false;
     for (size_t i = 0; i < first->n_items && !gold; i++) gold = first->gold[i] >= 0;
     if (!gold) return DIS_OK;
-    const dis_comparison_input in = {.n_items = first->n_items,
+    const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                     .n_items = first->n_items,
                                      .n_classes = first->n_classes,
                                      .gold = first->gold,
                                      .n_a = n_a,

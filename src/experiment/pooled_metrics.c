@@ -20,7 +20,11 @@ static dis_status measure(dis_context *ctx, const dis__plan *plan, const dis__po
     o.metrics = wanted;
     for (size_t m = 0; m < plan->n_measures; m++)
         if (pools(&plan->measure[m], set)) wanted[plan->measure[m].metric] = true;
-    const dis_evaluation_input in = {.n_items = p->n_items, .n_classes = p->n_classes, .q = p->p, .gold = p->gold};
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = p->n_items,
+                                     .n_classes = p->n_classes,
+                                     .q = p->p,
+                                     .gold = p->gold};
     DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
     const dis_evaluation_view v = dis_evaluation_get_view(evaluation);
     for (size_t m = 0; m < plan->n_measures; m++)

@@ -32,6 +32,7 @@ static const struct {
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
+DIS_OPTIONS_DEFAULTS(dis_items_view, .size = sizeof(dis_items_view))
 DIS_OPTIONS_DEFAULTS(dis_items_options, .size = sizeof(dis_items_options), .kind = DIS_ITEMS_TEXT)
 
 void dis_items_destroy(dis_items *items)
@@ -48,7 +49,8 @@ void dis_items_destroy(dis_items *items)
 
 static dis_items_view view_of(const dis_items *items)
 {
-    return (dis_items_view){.kind = items->kind,
+    return (dis_items_view){.size = sizeof(dis_items_view),
+                            .kind = items->kind,
                             .n_items = items->n_items,
                             .tasks = items->tasks,
                             .n_texts = items->n_texts,
@@ -61,7 +63,7 @@ static dis_items_view view_of(const dis_items *items)
                             .n_features = items->n_features,
                             .x = items->x};
 }
-DIS_VIEW_DEFINE(dis_items, items, view_of(items))
+DIS_SIZED_VIEW_DEFINE(dis_items, items, view_of(items))
 
 static dis_status find_format(const char *requested, const char *path, size_t *format)
 {

@@ -3,6 +3,7 @@
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
 #include "items/items_internal.h"
+#include "core/options/sized_structs.h"
 #include <math.h>
 #include <string.h>
 
@@ -77,8 +78,11 @@ static dis_status copy_items(dis_context *ctx, const dis_items_view *v, dis_item
     return v->kind == DIS_ITEMS_TOKENS ? copy_sentences(v, items) : DIS_OK;
 }
 
-dis_status dis_items_create(dis_context *ctx, const dis_items_view *view, dis_items **out)
+dis_status dis_items_create(dis_context *ctx, const dis_items_view *given, dis_items **out)
 {
+    dis_items_view own = dis_items_view_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_items_view, &own, given));
+    const dis_items_view *view = &own;
     if (view->n_items == 0) return dis__fail(DIS_EDATA, "no items");
     DIS_TRY(dis__check_stop(ctx));
     dis_items *items;

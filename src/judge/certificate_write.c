@@ -153,7 +153,7 @@ static void put_requirements(dis__json_writer *j, const dis_certificate_facts *f
     for (size_t r = 0; r < f->n_requirements; r++) {
         const dis_requirement *x = &f->requirements[r];
         dis__json_writer_begin_object(j);
-        put_text(j, "name", dis_requirement_name(x->kind));
+        put_text(j, "name", dis_requirement_kind_name(x->kind));
         put_real(j, "bound", x->bound);
         put_text(j, "outcome", dis_requirement_outcome_name(x->outcome));
         put_metric(j, "figure", &x->figure);

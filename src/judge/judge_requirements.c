@@ -5,6 +5,7 @@
  * variance is V = I n / n' + P for n' items, where I and P are what items and people add; n' solves z^2 V = d^2. Where z^2
  * P alone exceeds d^2, no number of items suffices. */
 #include "tool/arrays.h"
+#include "core/options/enum_names.h"
 #include "judge/judge_internal.h"
 #include "core/error.h"
 #include <math.h>
@@ -14,30 +15,22 @@
 typedef enum { FROM_JUDGE, FROM_DIFFERENCE, FROM_CONSISTENCY, FROM_BIAS, FROM_TEST } source;
 
 static const struct {
-    const char *name;
     source from;
     size_t coefficient;
 } kinds[DIS_REQUIREMENT_KINDS] = {
-    [DIS_REQUIRE_AGREEMENT] = {"min-agreement", FROM_JUDGE, DIS_JUDGE_AGREEMENT},
-    [DIS_REQUIRE_KAPPA] = {"min-kappa", FROM_JUDGE, DIS_JUDGE_KAPPA},
-    [DIS_REQUIRE_ALPHA] = {"min-alpha", FROM_JUDGE, DIS_JUDGE_ALPHA},
-    [DIS_REQUIRE_AC1] = {"min-ac1", FROM_JUDGE, DIS_JUDGE_AC1},
-    [DIS_REQUIRE_DIFFERENCE] = {"min-difference", FROM_DIFFERENCE, DIS_JUDGE_KAPPA},
-    [DIS_REQUIRE_CONSISTENCY] = {"min-consistency", FROM_CONSISTENCY, 0},
-    [DIS_REQUIRE_BIAS] = {"max-bias", FROM_BIAS, 0},
-    [DIS_REQUIRE_ALT_TEST] = {"alt-test", FROM_TEST, 0},
+    [DIS_REQUIRE_AGREEMENT] = {FROM_JUDGE, DIS_JUDGE_AGREEMENT},
+    [DIS_REQUIRE_KAPPA] = {FROM_JUDGE, DIS_JUDGE_KAPPA},
+    [DIS_REQUIRE_ALPHA] = {FROM_JUDGE, DIS_JUDGE_ALPHA},
+    [DIS_REQUIRE_AC1] = {FROM_JUDGE, DIS_JUDGE_AC1},
+    [DIS_REQUIRE_DIFFERENCE] = {FROM_DIFFERENCE, DIS_JUDGE_KAPPA},
+    [DIS_REQUIRE_CONSISTENCY] = {FROM_CONSISTENCY, 0},
+    [DIS_REQUIRE_BIAS] = {FROM_BIAS, 0},
+    [DIS_REQUIRE_ALT_TEST] = {FROM_TEST, 0},
 };
 
-const char *dis_requirement_name(size_t kind)
-{
-    return kind < DIS_REQUIREMENT_KINDS ? kinds[kind].name : NULL;
-}
-
-const char *dis_requirement_outcome_name(dis_requirement_outcome outcome)
-{
-    static const char *const names[] = {"met", "not met", "open", "unknown"};
-    return names[outcome];
-}
+DIS_ENUM_NAMES(dis_requirement_kind, "min-agreement", "min-kappa", "min-alpha", "min-ac1", "min-difference",
+               "min-consistency", "max-bias", "alt-test")
+DIS_ENUM_NAMES(dis_requirement_outcome, "met", "not met", "open", "unknown")
 
 static dis_requirement_outcome compare(const dis_metric *m, double bound)
 {

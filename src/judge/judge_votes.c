@@ -159,7 +159,8 @@ dis_status dis__judge_votes_table(dis_context *ctx, const dis__judge_votes *v, c
             worker[at] = (uint32_t)v->n_people;
             label[at++] = (uint16_t)v->answer[i];
         }
-        const dis_votes_arrays arrays = {.n_votes = n,
+        const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                         .n_votes = n,
                                          .n_items = v->n_items,
                                          .n_workers = v->n_people + 1,
                                          .n_classes = v->n_classes,

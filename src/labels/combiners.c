@@ -6,9 +6,13 @@
 #include "core/memory/spill.h"
 #include "core/options/option_spec.h"
 #include "labels/methods.h"
+#include "core/options/sized_structs.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+DIS_OPTIONS_DEFAULTS(dis_combination, .size = sizeof(dis_combination))
+DIS_OPTIONS_DEFAULTS(dis_views, .size = sizeof(dis_views))
 
 /* clang-format off: one combination per line */
 #define COMBINERS(X) \
@@ -35,13 +39,6 @@ static const char *name_of(const void *unused, size_t i)
 const dis_combiner *dis_combiner_get(size_t i)
 {
     return i < sizeof combiners / sizeof *combiners ? &combiners[i]->info : NULL;
-}
-
-const dis_combiner *dis_combiner_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof combiners / sizeof *combiners; i++)
-        if (strcmp(combiners[i]->info.name, name) == 0) return &combiners[i]->info;
-    return NULL;
 }
 
 /* The row of a spec and its options, which begin with the weights; the caller frees them. */
@@ -167,8 +164,12 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
     double weight[DIS_MAX_VIEWS], temperature[DIS_MAX_VIEWS] = {0};
     bool on_bound[DIS_MAX_VIEWS] = {0};
     size_t n = 0, at[DIS_MAX_VIEWS];
-    *did = (dis_combination){
-        .objective = NAN, .power = NAN, .overdispersion = NAN, .gold_loss = NAN, .gold_loss_base = NAN};
+    *did = (dis_combination){.size = sizeof *did,
+                             .objective = NAN,
+                             .power = NAN,
+                             .overdispersion = NAN,
+                             .gold_loss = NAN,
+                             .gold_loss_base = NAN};
     DIS_TRY(choose_weights(views, c, options, did->weight));
     for (size_t m = 0; m < views->n_views; m++) {
         if (!(did->weight[m] > 0) && !gold_chooses) continue;
@@ -226,7 +227,7 @@ dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *
     const dis__combiner *c;
     dis_reals *options;
     double weight[DIS_MAX_VIEWS];
-    const dis_views views = {.n_views = n_views};
+    const dis_views views = {.size = sizeof(dis_views), .n_views = n_views};
     DIS_TRY(parse(spec, &c, &options));
     dis_status status = check(c, votes, n_views);
     if (status == DIS_OK && !dis__combiner_wants_auto_weights(spec))
@@ -257,9 +258,14 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
                              dis_combination *did)
 {
     DIS_MEMORY_SCOPE(ctx);
+    dis_views own = dis_views_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_views, &own, views));
+    dis_combination done = dis_combination_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_combination, &done, did));
     dis__gold_weights choice = {0};
-    const dis_status status = dis__views_combine(ctx, views, spec, &choice, out, did);
+    dis_status status = dis__views_combine(ctx, &own, spec, &choice, out, &done);
     dis__free(choice.class_weight);
+    if (status == DIS_OK && did) status = DIS_STRUCT_WRITE(dis_combination, did, &done);
     return status;
 }
 

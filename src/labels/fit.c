@@ -262,8 +262,12 @@ dis_status dis__vote_labels_write(dis_context *ctx, const double *p, const dis_v
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     if (!p) return dis__fail(DIS_EUSAGE, "there are no labels to write: they were moved to the caller");
-    const dis_labels_view labels = {
-        .n_items = v.n_items, .n_classes = v.n_classes, .p = p, .tasks = v.tasks, .classes = v.classes};
+    const dis_labels_view labels = {.size = sizeof(dis_labels_view),
+                                    .n_items = v.n_items,
+                                    .n_classes = v.n_classes,
+                                    .p = p,
+                                    .tasks = v.tasks,
+                                    .classes = v.classes};
     return dis_labels_write(ctx, &labels, path, format);
 }
 

@@ -97,7 +97,8 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
     const bool automatic = result->gold.n_gold == 0 && dis__combiner_wants_auto_weights(choice->combine);
     if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
     if (result->gold.n_gold) memcpy(weight, result->gold.weight, sizeof weight);
-    const dis_views views = {.n_items = v.n_items,
+    const dis_views views = {.size = sizeof(dis_views),
+                             .n_items = v.n_items,
                              .n_classes = v.n_classes,
                              .n_views = choice->n_views,
                              .p = (const double *const *)result->view,
@@ -133,7 +134,8 @@ static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const
     for (size_t m = 0; m < choice->n_views; m++) DIS_TRY(fit_view(ctx, votes, choice, &how, m, NULL, &p[m]));
     const bool automatic = dis__combiner_wants_auto_weights(choice->combine);
     if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, &how, weight));
-    const dis_views views = {.n_items = v.n_items,
+    const dis_views views = {.size = sizeof(dis_views),
+                             .n_items = v.n_items,
                              .n_classes = v.n_classes,
                              .n_views = choice->n_views,
                              .p = (const double *const *)p,
@@ -216,12 +218,15 @@ dis_status dis_label_result_run(dis_context *ctx, const dis_votes *votes, const 
     dis_fit_options fit = dis_fit_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &fit, o.fit));
     o.fit = &fit;
-    if (choice->n_views == 0 || choice->n_views > DIS_MAX_VIEWS || (choice->n_views > 1) != (choice->combine != NULL))
+    dis_label_plan plan = dis_label_plan_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_label_plan, &plan, choice));
+    if (plan.n_views == 0 || plan.n_views > DIS_MAX_VIEWS || (plan.n_views > 1) != (plan.combine != NULL))
         return dis__fail(DIS_EUSAGE, "no choice that dis_label_plan_parse has made");
     dis_label_result *result;
-    dis_label_plan own;
-    DIS_TRY(choose_for_gold(ctx, votes, choice, fit.gold, &own));
+    dis_label_plan own = dis_label_plan_default();
+    DIS_TRY(choose_for_gold(ctx, votes, &plan, fit.gold, &own));
     DIS_TRY(dis__alloc_zeroed(&result, 1, sizeof *result));
+    result->did = dis_combination_default();
     const dis_status status = make(ctx, votes, &own, &o, result);
     if (status != DIS_OK) {
         dis_label_result_destroy(result);

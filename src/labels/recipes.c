@@ -8,7 +8,10 @@
 #include "dissent/recipe.h"
 #include "tool/method_checks.h"
 #include "core/error.h"
+#include "core/options/sized_structs.h"
 #include <string.h>
+
+DIS_OPTIONS_DEFAULTS(dis_label_plan, .size = sizeof(dis_label_plan))
 
 static const char *const models[] = {"dawid-skene", "crowd", "standard"};
 static const char *const of_gold[] = {"dawid-skene", "crowd", "standard", "ebcc:restarts=2,groups=4,tolerance=1e-4",
@@ -114,7 +117,7 @@ dis_label_plan dis__label_plan_for_gold(const dis_label_plan *choice, size_t n_g
 dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const char *combine, bool workers,
                                 dis_label_plan *out)
 {
-    dis_label_plan c = {0};
+    dis_label_plan c = dis_label_plan_default();
     const dis_recipe *r = n_specs == 0 ? &recipes[0] : n_specs == 1 ? recipe_of(specs[0]) : NULL;
     if (r && n_specs && strcmp(specs[0], r->name) != 0)
         return dis__fail(DIS_EUSAGE, "%s is a recipe and has no options; name its methods instead", r->name);
@@ -127,6 +130,5 @@ dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const 
         return dis__fail(DIS_EUSAGE, "a combination needs several label sets and only one method is given; add "
                                      "another, or leave the combination out");
     if (c.n_views > 1) c.combine = combine ? combine : r ? recipe_combine(r, workers) : "centroid";
-    *out = c;
-    return DIS_OK;
+    return DIS_STRUCT_WRITE(dis_label_plan, out, &c);
 }

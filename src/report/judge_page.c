@@ -153,7 +153,7 @@ static void section_requirements(work *w)
     dis__data_table_add_column(&f.table, "further items", DIS__CELL_REAL);
     for (size_t r = 0; r < w->f.n_requirements; r++) {
         const dis_requirement *x = &w->f.requirements[r];
-        dis__data_table_add_static_text(&f.table, dis_requirement_name(x->kind));
+        dis__data_table_add_static_text(&f.table, dis_requirement_kind_name(x->kind));
         dis__data_table_add_number(&f.table, x->bound);
         dis__data_table_add_static_text(&f.table, dis_requirement_outcome_name(x->outcome));
         dis__data_table_add_metric(&f.table, &x->figure);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+DIS_OPTIONS_DEFAULTS(dis_report_test, .size = sizeof(dis_report_test))
 DIS_OPTIONS_DEFAULTS(dis_report_options, .size = sizeof(dis_report_options), .resamples = 1000)
 
 static dis_status copy(char **out, const char *text)
@@ -129,8 +130,11 @@ static dis_status add_view(dis_report *r, const char *name, const double *p, con
     return DIS_OK;
 }
 
-dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels)
+dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *given)
 {
+    dis_labels_view own = dis_labels_view_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_labels_view, &own, given));
+    const dis_labels_view *labels = &own;
     DIS_TRY(check_shape(report, labels->n_items, labels->n_classes, labels->tasks, labels->classes));
     return add_view(report, name, labels->p, NULL);
 }
@@ -144,7 +148,9 @@ dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fi
 dis_status dis_report_add_test(dis_report *report, const dis_report_test *test)
 {
     if (report->test.classes) return dis__fail(DIS_EUSAGE, "a report takes predictions of one set of items");
-    report->test = *test;
+    dis_report_test own = dis_report_test_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_report_test, &own, test));
+    report->test = own;
     return DIS_OK;
 }
 

@@ -2,6 +2,7 @@
  * items and workers (review_items.c, review_workers.c), the budget (review_budget.c), the ordinal model of ordered
  * classes (review_ordinal.c), and the ranking. */
 #include "review/review_internal.h"
+#include "core/options/enum_names.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
 #include "dissent/fit.h"
@@ -13,16 +14,11 @@
 
 DIS_OPTIONS_DEFAULTS(dis_review_options, .size = sizeof(dis_review_options), .order = DIS_REVIEW_BY_DEFAULT)
 
-static const char *const verdicts[DIS_REVIEW_VERDICTS] = {"fine", "constant", "random", "confuses", "weak", "unjudged"};
+DIS_ENUM_NAMES(dis_review_verdict, "fine", "constant", "random", "confuses", "weak", "unjudged")
 
-const char *dis_review_verdict_name(dis_review_verdict cause)
+bool dis__review_verdict_is_unreliable(dis_review_verdict verdict)
 {
-    return (unsigned)cause < DIS_REVIEW_VERDICTS ? verdicts[cause] : "unknown";
-}
-
-bool dis_review_verdict_is_unreliable(dis_review_verdict cause)
-{
-    return cause == DIS_REVIEW_CONSTANT || cause == DIS_REVIEW_RANDOM || cause == DIS_REVIEW_CONFUSES;
+    return verdict == DIS_REVIEW_CONSTANT || verdict == DIS_REVIEW_RANDOM || verdict == DIS_REVIEW_CONFUSES;
 }
 
 /* ---- ranking ---- */
@@ -156,7 +152,7 @@ static void count_verdicts(const dis_review_worker *rows, dis_review_view *v)
 {
     for (size_t w = 0; w < v->n_workers; w++) {
         if (!rows[w].votes) continue;
-        v->n_unreliable += dis_review_verdict_is_unreliable(rows[w].verdict);
+        v->n_unreliable += dis__review_verdict_is_unreliable(rows[w].verdict);
         v->n_weak += rows[w].verdict == DIS_REVIEW_WEAK;
         v->n_without_verdict += rows[w].verdict == DIS_REVIEW_NO_VERDICT;
     }
@@ -337,9 +333,4 @@ const dis_review_item *dis_review_find_item(const dis_review *review, size_t ite
     for (size_t i = 0; i < review->view.n_items; i++)
         if (review->view.items[i].item == item) return &review->view.items[i];
     return NULL;
-}
-
-double dis_review_expected_accuracy(const dis_review *review)
-{
-    return review->view.expected_accuracy;
 }

@@ -8,6 +8,7 @@
  * Cost: that of the fits, or a copy. */
 #include "review/review_internal.h"
 #include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,9 +79,9 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
 static dis_status make_all(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review,
                            double **p)
 {
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     if (o->plan)
-        choice = *o->plan;
+        DIS_TRY(DIS_OPTIONS_COPY(dis_label_plan, &choice, o->plan));
     else
         DIS_TRY(dis_label_plan_parse(NULL, 0, NULL, dis_votes_get_view(votes).start != NULL, &choice));
     DIS_TRY(name_choice(&choice, &review->method));

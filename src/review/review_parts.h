@@ -19,6 +19,9 @@ typedef struct {
 } dis__review_prediction;
 dis__review_prediction dis__review_predict_item(const dis__crowd_model *m, size_t i, size_t n, double *scratch);
 
+/* Constant, random or confuses. */
+bool dis__review_verdict_is_unreliable(dis_review_verdict verdict);
+
 /* Spreads the budget: sets `buy` of the rows (n_items, in the order of items). *gain: the expected number of corrected
  * labels. */
 dis_status dis__review_allocate_budget(const dis__crowd_model *m, dis_review_item *rows, uint64_t budget,

@@ -46,7 +46,7 @@ static camp camp_of(const dis_review *review, const dis_votes_view *v, size_t it
         if (dis__vote_label(v, a) != label) continue;
         const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[a]];
         c.n++;
-        c.blind += dis_review_verdict_is_unreliable(w->verdict);
+        c.blind += dis__review_verdict_is_unreliable(w->verdict);
         if (isnan(w->accuracy)) continue;
         sum += w->accuracy;
         judged++;
@@ -97,7 +97,7 @@ static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v
                                         [DIS_REVIEW_CONFUSES] = ", by an annotator who mixes up classes"};
     if (!v->start || v->start[item + 1] - v->start[item] != 1) return false;
     const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[v->start[item]]];
-    if (!dis_review_verdict_is_unreliable(w->verdict)) return false;
+    if (!dis__review_verdict_is_unreliable(w->verdict)) return false;
     put(t, "%s", words[w->verdict]);
     return true;
 }

@@ -123,6 +123,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 {
     dis__sets x = {.args = args, .out = out};
     bool *has;
+    x.choice = dis_label_plan_default();
     DIS_TRY(dis_label_plan_parse(args->o->method, args->o->n_methods, args->o->combine, true, &x.choice));
     const char *method = x.choice.recipe    ? x.choice.recipe->name
                          : x.choice.combine ? x.choice.combine

@@ -9,7 +9,8 @@ enum { FEW_SETS = 64 };
 static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_plan *choice, double **p)
 {
     const dis_votes_view *v = &x->args->view;
-    const dis_votes_arrays arrays = {.n_votes = x->n_votes,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = x->n_votes,
                                      .n_items = v->n_items,
                                      .n_workers = v->n_workers,
                                      .n_classes = n_classes,
@@ -136,7 +137,7 @@ static dis_status add_joint(dis__sets *x)
 {
     const dis_votes_view *v = &x->args->view;
     const dis_names *sets;
-    dis_label_plan shares;
+    dis_label_plan shares = dis_label_plan_default();
     static const char *const standard[] = {"standard"};
     double *p, *out;
     uint32_t *task, *set;

@@ -20,7 +20,7 @@
 static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 {
     dis__spans x = {.args = args, .out = out};
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     DIS_TRY(dis_label_plan_parse(args->o->method, args->o->n_methods, args->o->combine, true, &choice));
     const char *method = choice.recipe ? choice.recipe->name : choice.combine ? choice.combine : choice.views[0];
     DIS_TRY(dis__copy_text(&out->method_text, method, strlen(method)));

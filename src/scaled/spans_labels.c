@@ -10,7 +10,8 @@ static dis_status make(dis__spans *x, const dis_label_plan *choice, double **p)
     DIS_TRY(dis__scaled_allocate(x->out, &task, x->n_votes, sizeof *task));
     for (size_t i = 0; i < x->n_pieces; i++)
         for (size_t n = x->vote_start[i]; n < x->vote_start[i + 1]; n++) task[n] = (uint32_t)i;
-    const dis_votes_arrays arrays = {.n_votes = x->n_votes,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = x->n_votes,
                                      .n_items = x->n_pieces,
                                      .n_workers = x->args->view.n_workers,
                                      .n_classes = x->n_classes,

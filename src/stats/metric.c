@@ -1,5 +1,6 @@
 /* A metric as JSON. */
 #include "dissent/metric.h"
+#include "core/options/enum_names.h"
 #include "tool/json_writer.h"
 #include "tool/arrays.h"
 #include <math.h>
@@ -9,10 +10,7 @@ dis_metric dis__metric_undefined(const char *reason)
     return (dis_metric){.value = NAN, .ci_low = NAN, .ci_high = NAN, .reason = reason};
 }
 
-const char *dis_interval_scope_name(dis_interval_scope over)
-{
-    return over == DIS_INTERVAL_ITEMS ? "items" : "annotators";
-}
+DIS_ENUM_NAMES(dis_interval_scope, "annotators", "items")
 
 const char *dis_metric_no_interval_reason(const dis_metric *metric)
 {

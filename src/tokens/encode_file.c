@@ -6,6 +6,7 @@
 #include "io/input/input.h"
 #include "io/output/output_file.h"
 #include "io/output/format_fields.h"
+#include "tool/files.h"
 #include <string.h>
 
 enum { LINES_AT_ONCE = 16384, NUMBER_BYTES = 22 };
@@ -64,8 +65,8 @@ static dis_status encode_lines(dis_context *ctx, const dis_tokenizer *t, const d
     return DIS_OK;
 }
 
-dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, const char *path,
-                                     const dis_tokenizer_options *options, const char *output, size_t *n_texts)
+dis_status dis__tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, const char *path,
+                                      const dis_tokenizer_options *options, const char *output, size_t *n_texts)
 {
     dis_tokenizer_options o = dis_tokenizer_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_tokenizer_options, &o, options));

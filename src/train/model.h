@@ -133,7 +133,7 @@ dis_status dis__model_weights_get(const dis__net *net, dis__model_weights *weigh
 dis_status dis__model_weights_set(const dis__model_weights *weights, dis__net *net);
 void dis__model_weights_free(dis__model_weights *weights);
 
-enum { DIS_MAX_HEADS = 2, DIS_HEAD_NAME = 16 };
+enum { DIS_MAX_HEADS = 2 };
 
 /* The network of a model, with all it needs to be run, and the numbers of its heads; DIS_NONE: a head that it lacks. */
 typedef struct {
@@ -158,7 +158,7 @@ struct dis_model {
     dis__worker_features features; /* of workers */
     void *encoder;                 /* the model's own */
     size_t n_heads;
-    char head[DIS_MAX_HEADS][DIS_HEAD_NAME];
+    const char *head[DIS_MAX_HEADS]; /* names, static */
     dis_epoch *epoch;
     size_t n_epochs, epochs_room, best_epoch;
     size_t n_examples, n_left_out, n_parameters;

@@ -76,12 +76,12 @@ static dis_status fill(const char *spec, const char *objective, dis_model *model
     DIS_TRY(dis__copy_text(&model->objective, objective, strlen(objective)));
     model->of_objective = of_objective;
     model->confuses = o->confuses;
-    if (o->annotator) strcpy(model->head[model->n_heads++], "vote");
-    if (o->confuses) strcpy(model->head[model->n_heads++], "class");
+    if (o->annotator) model->head[model->n_heads++] = "vote";
+    if (o->confuses) model->head[model->n_heads++] = "class";
     if (o->annotator) return DIS_OK;
-    if (o->main != DIS_MAIN_NONE) strcpy(model->head[model->n_heads++], o->main == DIS_MAIN_GOLD ? "gold" : "silver");
-    if (o->soft >= 0) strcpy(model->head[model->n_heads++], "soft");
-    if (o->crowd >= 0) strcpy(model->head[model->n_heads++], "crowd");
+    if (o->main != DIS_MAIN_NONE) model->head[model->n_heads++] = o->main == DIS_MAIN_GOLD ? "gold" : "silver";
+    if (o->soft >= 0) model->head[model->n_heads++] = "soft";
+    if (o->crowd >= 0) model->head[model->n_heads++] = "crowd";
     return DIS_OK;
 }
 
@@ -120,25 +120,24 @@ static dis_model_view view_of(const dis_model *model)
 {
     dis__preprocessor_info facts = {0};
     model->row->facts(model->encoder, &facts);
-    dis_model_view v = {.kind = &model->row->info,
-                        .spec = model->spec,
-                        .objective = model->objective,
-                        .seed = model->seed,
-                        .classes = model->classes,
-                        .n_parameters = model->n_parameters,
-                        .n_heads = model->n_heads,
-                        .n_epochs = model->n_epochs,
-                        .best_epoch = model->best_epoch,
-                        .epoch = model->epoch,
-                        .keep = model->keep,
-                        .n_examples = model->n_examples,
-                        .n_left_out = model->n_left_out,
-                        .n_words = facts.n_words,
-                        .n_words_in_vectors = facts.n_words_in_vectors,
-                        .gradients_by = model->sums_by,
-                        .workers = model->workers};
-    for (size_t h = 0; h < model->n_heads; h++) v.head[h] = model->head[h];
-    return v;
+    return (dis_model_view){.kind = &model->row->info,
+                            .spec = model->spec,
+                            .objective = model->objective,
+                            .seed = model->seed,
+                            .classes = model->classes,
+                            .n_parameters = model->n_parameters,
+                            .n_heads = model->n_heads,
+                            .head = model->head,
+                            .n_epochs = model->n_epochs,
+                            .best_epoch = model->best_epoch,
+                            .epoch = model->epoch,
+                            .keep = model->keep,
+                            .n_examples = model->n_examples,
+                            .n_left_out = model->n_left_out,
+                            .n_words = facts.n_words,
+                            .n_words_in_vectors = facts.n_words_in_vectors,
+                            .gradients_by = model->sums_by,
+                            .workers = model->workers};
 }
 DIS_VIEW_DEFINE(dis_model, model, view_of(model))
 

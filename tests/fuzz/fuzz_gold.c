@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1) return 0;
     const char *path = fuzz_file(names[data[0] % 3], data + 1, size - 1);
     dis_gold *gold = NULL;
-    if (dis_gold_read(NULL, path, &gold) != DIS_OK) {
+    if (dis_gold_read(NULL, path, NULL, &gold) != DIS_OK) {
         MUST(!gold && dis_last_error()[0]);
         gold = NULL;
     } else {

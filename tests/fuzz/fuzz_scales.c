@@ -124,7 +124,7 @@ static void run_scaled(const dis_votes *votes, size_t s, unsigned flags)
 
 static void run_labels(const dis_votes *votes, size_t s, unsigned flags)
 {
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     dis_label_result *made;
     MUST(dis_label_plan_parse(&scales[s].method, flags & OTHER_METHOD ? 1 : 0, NULL, true, &choice) == DIS_OK);
     if (dis_label_result_run(NULL, votes, &choice, NULL, &made) != DIS_OK) return;

@@ -153,7 +153,8 @@ static inline dis_votes *em_make_votes(size_t n_votes, const uint32_t *task, con
                                        const uint16_t *label, size_t n_items, size_t n_workers, size_t n_classes)
 {
     dis_votes *votes = NULL;
-    const dis_votes_arrays a = {.n_votes = n_votes,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n_votes,
                                 .n_items = n_items,
                                 .n_workers = n_workers,
                                 .n_classes = n_classes,

@@ -48,7 +48,12 @@ static inline void unmake(items *x)
 
 static inline dis_evaluation_input input(const items *x)
 {
-    return (dis_evaluation_input){.n_items = x->n, .n_classes = x->k, .q = x->q, .human = x->p, .gold = x->gold};
+    return (dis_evaluation_input){.size = sizeof(dis_evaluation_input),
+                                  .n_items = x->n,
+                                  .n_classes = x->k,
+                                  .q = x->q,
+                                  .human = x->p,
+                                  .gold = x->gold};
 }
 
 static inline dis_evaluation *run(const dis_evaluation_input *in, const dis_evaluation_options *o)

@@ -97,7 +97,8 @@ static inline dis_votes *golden_votes(const char *file, const char *classes)
     dis_names *names[3];
     const golden_ids *ids[3] = {&tasks, &workers, &sorted};
     for (int i = 0; i < 3; i++) dis_names_create((const char *const *)ids[i]->text, ids[i]->n, &names[i]);
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = tasks.n,
                                 .n_workers = workers.n,
                                 .n_classes = sorted.n,

@@ -59,7 +59,8 @@ static inline dis_votes *review_votes(const review_crowd *c, const size_t *taken
             worker[at] = (uint32_t)review_voter(c, i, q);
             label[at] = (uint16_t)review_vote(c, i, worker[at]);
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = c->n_items,
                                 .n_workers = c->n_workers,
                                 .n_classes = c->n_classes,

@@ -85,7 +85,7 @@ static inline crowd read_crowd(void)
     assert_int_equal(dis_items_read(NULL, in_folder("x.csv"), &o, &c.features), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, in_folder("hard.csv"), NULL, &c.hard), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, in_folder("soft.csv"), NULL, &c.soft), DIS_OK);
-    assert_int_equal(dis_gold_read(NULL, in_folder("gold.csv"), &c.gold), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, in_folder("gold.csv"), NULL, &c.gold), DIS_OK);
     const char *votes = in_folder("votes.csv");
     assert_int_equal(dis_votes_read(NULL, &votes, 1, NULL, &c.votes), DIS_OK);
     return c;

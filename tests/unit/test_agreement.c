@@ -56,7 +56,8 @@ static raw random_crowd(uint64_t seed, size_t n_items, size_t n_workers, size_t 
 
 static dis_votes *table_named(const raw *r, const dis_names *classes)
 {
-    const dis_votes_arrays a = {.n_votes = r->n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = r->n,
                                 .n_items = r->n_items,
                                 .n_workers = r->n_workers,
                                 .n_classes = r->n_classes,

@@ -36,7 +36,8 @@ static crowd make_crowd(uint64_t seed, size_t n_classes, bool twice)
 
 static dis_votes *table_of(const crowd *c, size_t n_classes)
 {
-    const dis_votes_arrays a = {.n_votes = c->n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = c->n,
                                 .n_items = ITEMS,
                                 .n_workers = WORKERS,
                                 .n_classes = n_classes,
@@ -237,7 +238,8 @@ static dis_votes *simulate(uint64_t seed, size_t n_items, size_t n_workers, doub
             worker[v] = (uint32_t)w;
             label[v] = noise > 0 ? dis__random_uniform(seed, 4, v) < noise : score > threshold;
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = n_items,
                                 .n_workers = n_workers,
                                 .n_classes = 2,

@@ -38,7 +38,8 @@ static dis_votes *crowd(uint64_t seed, size_t n_items)
             label[n] = (uint16_t)(truth == 0 ? 1 : truth == CLASSES - 1 || !up ? truth - 1 : truth + 1);
         }
     }
-    const dis_votes_arrays arrays = {.n_votes = n,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = n,
                                      .n_items = n_items,
                                      .n_workers = WORKERS,
                                      .n_classes = CLASSES,

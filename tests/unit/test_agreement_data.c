@@ -98,7 +98,7 @@ static int32_t *read_gold(const dis_votes *votes, const char *file)
 {
     int32_t *gold = malloc(dis_votes_get_view(votes).n_items * sizeof *gold);
     assert_non_null(gold);
-    if (dis_votes_read_gold(NULL, data(file), votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_read_gold(NULL, data(file), NULL, votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     return gold;
 }
 
@@ -124,7 +124,8 @@ static dis_votes *first_votes(const dis_votes *votes, size_t max)
             worker[n] = v.worker[x];
             label[n] = v.label8[x];
         }
-    const dis_votes_arrays arrays = {.n_votes = n,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = n,
                                      .n_items = v.n_items,
                                      .n_workers = v.n_workers,
                                      .n_classes = v.n_classes,

@@ -30,8 +30,12 @@ static dis_items *items_of(size_t first, size_t n)
     dis_names *tasks;
     dis_items *items;
     assert_int_equal(dis_names_create(names + first, n, &tasks), DIS_OK);
-    const dis_items_view v = {
-        .kind = DIS_ITEMS_FEATURES, .n_items = n, .tasks = tasks, .n_features = FEATURES, .x = x + first * FEATURES};
+    const dis_items_view v = {.size = sizeof(dis_items_view),
+                              .kind = DIS_ITEMS_FEATURES,
+                              .n_items = n,
+                              .tasks = tasks,
+                              .n_features = FEATURES,
+                              .x = x + first * FEATURES};
     assert_int_equal(dis_items_create(NULL, &v, &items), DIS_OK);
     dis_names_destroy(tasks);
     return items;
@@ -68,7 +72,8 @@ static dis_model *trained_with(const char *objective, const char *features, int 
 {
     dis_items *items = items_of(0, TRAINED), *dev = items_of(TRAINED, ITEMS - TRAINED);
     dis_votes *votes = votes_of();
-    const dis_examples train = {.items = items, .votes = votes}, held = {.items = dev};
+    const dis_examples train = {.size = sizeof(dis_examples), .items = items, .votes = votes},
+                       held = {.size = sizeof(dis_examples), .items = dev};
     dis_model_train_options o = dis_model_train_options_default();
     dis_context_options how = dis_context_options_default();
     dis_context *ctx;
@@ -280,10 +285,10 @@ static void test_refused(void **state)
     static const char *const names[] = {"0", "1"};
     assert_int_equal(dis_names_create(names, 2, &classes), DIS_OK);
     o.classes = classes;
-    const dis_examples none = {.items = items};
+    const dis_examples none = {.size = sizeof(dis_examples), .items = items};
     assert_int_equal(dis_model_train(NULL, &none, NULL, &o, &model), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "needs votes"));
-    const dis_examples all = {.items = items, .votes = votes};
+    const dis_examples all = {.size = sizeof(dis_examples), .items = items, .votes = votes};
     dis_worker_table *table = table_of();
     o.epochs = 1;
     o.objective = "annotator:norm=.5,contrast=.5";
@@ -301,7 +306,7 @@ static void test_refused(void **state)
     assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "say who is asked"));
     o.worker_features = NULL;
-    const dis_examples train = {.items = items, .votes = votes};
+    const dis_examples train = {.size = sizeof(dis_examples), .items = items, .votes = votes};
     assert_int_equal(dis_model_train(NULL, &train, NULL, &o, &model), DIS_OK);
     dis_labels *labels = NULL;
     assert_int_equal(dis_names_create(names, 1, &tasks), DIS_OK);

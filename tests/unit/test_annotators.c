@@ -1,6 +1,7 @@
 /* What a review reports about annotators: accuracy against gold to the last digit, the difference to the others by hand,
  * equally good annotators of whom none may be called weak, and one bad annotator who must be. */
 #include "support/review_support.h"
+#include "review/review_parts.h"
 #include "stats/distributions.h"
 
 enum { EQUALS = 20 };
@@ -23,7 +24,8 @@ static dis_votes *votes_of(const char *rows, size_t n_items, size_t n_workers, s
         worker[n] = (uint32_t)(x[1] - 'A');
         label[n] = (uint16_t)(x[2] - '0');
     }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = n_items,
                                 .n_workers = n_workers,
                                 .n_classes = n_classes,
@@ -161,7 +163,7 @@ static void bad_annotator_is_found(void **state)
                 assert_non_null(strstr(reason, "points lower than theirs"));
                 assert_int_equal(v.workers[0].worker, 7);
             }
-            found += w->verdict == DIS_REVIEW_WEAK || dis_review_verdict_is_unreliable(w->verdict);
+            found += w->verdict == DIS_REVIEW_WEAK || dis__review_verdict_is_unreliable(w->verdict);
             dis_review_destroy(review);
             dis_votes_destroy(votes);
         }

@@ -27,7 +27,8 @@ static dis_votes *crowd(bool other)
         task[r] = other ? ITEMS - 1 - t : t;
         worker[r] = other ? (w * 7 + 3) % WORKERS : w;
     }
-    const dis_votes_arrays a = {.n_votes = N,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = N,
                                 .n_items = ITEMS,
                                 .n_workers = WORKERS,
                                 .n_classes = K,
@@ -90,8 +91,14 @@ static void small_and_odd_tables(void **state)
     const uint32_t task[] = {0, 1, 2, 2, 2, 2}, worker[] = {0, 1, 0, 1, 2, 3};
     const uint16_t label[] = {0, 1, 1, 1, 1, 1};
     for (size_t n = 0; n <= 6; n += 2) { /* nothing, single votes only, votes that cannot be distinguished */
-        const dis_votes_arrays a = {
-            .n_votes = n, .n_items = 4, .n_workers = 4, .n_classes = 2, .task = task, .worker = worker, .label = label};
+        const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                    .n_votes = n,
+                                    .n_items = 4,
+                                    .n_workers = 4,
+                                    .n_classes = 2,
+                                    .task = task,
+                                    .worker = worker,
+                                    .label = label};
         dis_votes *votes;
         double w[M];
         assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
@@ -131,8 +138,14 @@ static void allocations_may_fail(void **state)
     (void)state;
     const uint32_t task[] = {0, 0, 0, 1, 1, 1}, worker[] = {0, 1, 2, 0, 1, 2};
     const uint16_t label[] = {0, 1, 1, 1, 1, 0};
-    const dis_votes_arrays a = {
-        .n_votes = 6, .n_items = 2, .n_workers = 3, .n_classes = 2, .task = task, .worker = worker, .label = label};
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = 6,
+                                .n_items = 2,
+                                .n_workers = 3,
+                                .n_classes = 2,
+                                .task = task,
+                                .worker = worker,
+                                .label = label};
     dis_votes *votes;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     walk_faults(run_once, NULL, votes);

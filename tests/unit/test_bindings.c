@@ -14,8 +14,14 @@ static dis_votes *votes_of_six(void)
 {
     static const uint32_t task[] = {0, 0, 1, 1, 2, 2}, worker[] = {0, 1, 0, 1, 0, 1};
     static const uint16_t label[] = {0, 0, 1, 1, 0, 1};
-    const dis_votes_arrays arrays = {
-        .n_votes = 6, .n_items = 3, .n_workers = 2, .n_classes = 2, .task = task, .worker = worker, .label = label};
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = 6,
+                                     .n_items = 3,
+                                     .n_workers = 2,
+                                     .n_classes = 2,
+                                     .task = task,
+                                     .worker = worker,
+                                     .label = label};
     dis_votes *votes;
     if (dis_votes_create_from_arrays(NULL, &arrays, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     return votes;
@@ -37,6 +43,48 @@ static void structs_by_name(void **state)
     assert_int_equal(view.n_items, 3);
     assert_int_equal(dis_view_init("dis_votes", &view, sizeof view, votes), DIS_EUSAGE);
     dis_votes_destroy(votes);
+}
+
+static void names_of_constants(void **state)
+{
+    (void)state;
+    assert_string_equal(dis_enum_name("dis_chance", DIS_CHANCE_NOISE), "noise");
+    assert_string_equal(dis_chance_name(DIS_CHANCE_NOISE), "noise");
+    assert_string_equal(dis_interval_scope_name(DIS_INTERVAL_ITEMS), "items");
+    assert_string_equal(dis_requirement_outcome_name(DIS_REQUIREMENT_NOT_MET), "not met");
+    assert_string_equal(dis_review_verdict_name(DIS_REVIEW_NO_VERDICT), "unjudged");
+    assert_string_equal(dis_run_state_name(DIS_RUN_FAILED), "failed");
+    assert_string_equal(dis_watch_reason_name(DIS_WATCH_VOTE_LIMIT), "limit");
+    assert_null(dis_enum_name("dis_run_state", DIS_RUN_STATES));
+    assert_null(dis_enum_name("dis_review_verdict", DIS_REVIEW_VERDICTS));
+    assert_null(dis_enum_name("dis_no_enum", 0));
+}
+
+/* What a call reads, its struct has from the library; what it writes to a caller's struct stays within its size. */
+static void inputs_by_name(void **state)
+{
+    (void)state;
+    dis_views views;
+    assert_int_equal(dis_options_init("dis_views", &views, sizeof views), DIS_OK);
+    assert_int_equal(views.size, sizeof views);
+    assert_int_equal(views.n_views, 0);
+    dis_labels_view labels;
+    assert_int_equal(dis_options_init("dis_labels_view", &labels, sizeof labels), DIS_OK);
+    assert_int_equal(labels.size, sizeof labels);
+    struct {
+        dis_combination c;
+        unsigned char beyond[sizeof(size_t)];
+    } older;
+    memset(&older, 0xa5, sizeof older);
+    older.c.size = offsetof(dis_combination, weight);
+    double out[2];
+    const double first[] = {.25, .75}, second[] = {.75, .25};
+    const double *p[] = {first, second};
+    const dis_views two = {.size = sizeof(dis_views), .n_items = 1, .n_classes = 2, .n_views = 2, .p = p};
+    assert_int_equal(dis_views_combine(NULL, &two, "average", out, &older.c), DIS_OK);
+    assert_true(out[0] == .5 && older.c.size == offsetof(dis_combination, weight) && isnan(older.c.objective));
+    const unsigned char *bytes = (const unsigned char *)&older;
+    for (size_t i = offsetof(dis_combination, weight); i < sizeof older; i++) assert_int_equal(bytes[i], 0xa5);
 }
 
 static void getters(void **state)
@@ -62,7 +110,8 @@ static void getters(void **state)
     dis_agreement_destroy(agreement);
     static const double q[] = {.9, .1, .2, .8, .4, .6};
     static const int32_t gold[] = {0, 1, 0}, wrong[] = {1, 1, 1}, right[] = {0, 1, 0};
-    const dis_evaluation_input in = {.n_items = 3, .n_classes = 2, .q = q, .gold = gold};
+    const dis_evaluation_input in = {
+        .size = sizeof(dis_evaluation_input), .n_items = 3, .n_classes = 2, .q = q, .gold = gold};
     dis_evaluation *evaluation;
     assert_int_equal(dis_evaluation_run(NULL, &in, NULL, &evaluation), DIS_OK);
     assert_true(fabs(dis_evaluation_value(evaluation, "accuracy") - 2.0 / 3) < 1e-12);
@@ -70,7 +119,14 @@ static void getters(void **state)
     assert_false(dis_evaluation_interval(evaluation, "accuracy", &low, &high));
     dis_evaluation_destroy(evaluation);
     const int32_t *a[] = {right}, *b[] = {wrong};
-    const dis_comparison_input sides = {.n_items = 3, .n_classes = 2, .gold = gold, .a = a, .n_a = 1, .b = b, .n_b = 1};
+    const dis_comparison_input sides = {.size = sizeof(dis_comparison_input),
+                                        .n_items = 3,
+                                        .n_classes = 2,
+                                        .gold = gold,
+                                        .a = a,
+                                        .n_a = 1,
+                                        .b = b,
+                                        .n_b = 1};
     dis_comparison *comparison;
     assert_int_equal(dis_comparison_run(NULL, &sides, NULL, &comparison), DIS_OK);
     assert_true(fabs(dis_comparison_difference(comparison, "accuracy") - 2.0 / 3) < 1e-12);
@@ -113,7 +169,7 @@ static void labels_in_one_call(void **state)
     dis_free(dis_fit_move_p(fit));
     assert_int_equal(dis_fit_write_labels(NULL, fit, votes, path, NULL), DIS_EUSAGE);
     dis_fit_destroy(fit);
-    dis_label_plan plan;
+    dis_label_plan plan = dis_label_plan_default();
     const char *specs[] = {"majority"};
     dis_label_result *result;
     assert_int_equal(dis_label_plan_parse(specs, 1, NULL, true, &plan), DIS_OK);
@@ -128,7 +184,8 @@ static void labels_in_one_call(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(structs_by_name), cmocka_unit_test(getters),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structs_by_name), cmocka_unit_test(names_of_constants),
+                                       cmocka_unit_test(inputs_by_name), cmocka_unit_test(getters),
                                        cmocka_unit_test(labels_in_one_call)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,8 +47,14 @@ static void comparisons(void **state)
                                                                    : (int32_t)dis__random_below((uint64_t)s, 1, i, K));
     }
     const int32_t *const a[] = {answer[1]}, *const b[] = {answer[2]};
-    const dis_comparison_input in = {
-        .n_items = N, .n_classes = K, .gold = answer[0], .n_a = 1, .n_b = 1, .a = a, .b = b};
+    const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                     .n_items = N,
+                                     .n_classes = K,
+                                     .gold = answer[0],
+                                     .n_a = 1,
+                                     .n_b = 1,
+                                     .a = a,
+                                     .b = b};
     dis_comparison_options o = dis_comparison_options_default();
     o.resamples = 1000;
     for (int k = 0; k < 2; k++) {

@@ -40,7 +40,13 @@ static void the_formula(void **state)
     make_views(table);
     dis_votes *votes = make_counts();
     const double *const p[M] = {table[0], table[1]}, weight[M] = {1, 3};
-    const dis_views views = {.n_items = N, .n_classes = K, .n_views = M, .p = p, .weight = weight, .votes = votes};
+    const dis_views views = {.size = sizeof(dis_views),
+                             .n_items = N,
+                             .n_classes = K,
+                             .n_views = M,
+                             .p = p,
+                             .weight = weight,
+                             .votes = votes};
     assert_int_equal(dis_views_combine(NULL, &views, "calibrated:power=.5,limit=25,mix=0", out, NULL), DIS_OK);
     for (size_t i = 0; i < N; i++) {
         double q[M][K];
@@ -63,7 +69,8 @@ static void pinned_items_and_many_votes(void **state)
     assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, K, NULL, NULL, &votes), DIS_OK);
     const double *const p[M] = {one, two};
     double out[2 * K];
-    const dis_views views = {.n_items = 2, .n_classes = K, .n_views = M, .p = p, .votes = votes};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = 2, .n_classes = K, .n_views = M, .p = p, .votes = votes};
     assert_int_equal(dis_views_combine(NULL, &views, "calibrated", out, NULL), DIS_OK);
     const double pinned[] = {0, 1, 0};
     assert_memory_equal(out, pinned, sizeof pinned);
@@ -81,7 +88,8 @@ static void vote_shares_are_mixed_in(void **state)
     assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, K, NULL, NULL, &votes), DIS_OK);
     const double *const p[] = {view};
     double out[2 * K];
-    const dis_views views = {.n_items = 2, .n_classes = K, .n_views = 1, .p = p, .votes = votes};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = 2, .n_classes = K, .n_views = 1, .p = p, .votes = votes};
     assert_int_equal(dis_views_combine(NULL, &views, "calibrated:power=0,mix=.25", out, NULL), DIS_OK);
     for (size_t i = 0; i < 2; i++) {
         const double n = i ? 6 : 4;
@@ -121,7 +129,7 @@ static dis_votes *make_crowd(size_t n_items, double spread, uint64_t seed)
 
 static dis_combination label_crowd(const dis_votes *votes, const char *combine, double *out)
 {
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     dis_label_result *result;
     assert_int_equal(dis_label_plan_parse(NULL, 0, combine, true, &choice), DIS_OK);
     assert_int_equal(dis_label_result_run(NULL, votes, &choice, NULL, &result), DIS_OK);
@@ -175,7 +183,7 @@ static void without_votes(void **state)
     (void)state;
     const double one[] = {.5, .5, 0}, *const p[] = {one};
     double out[K] = {7, 7, 7};
-    const dis_views views = {.n_items = 1, .n_classes = K, .n_views = 1, .p = p};
+    const dis_views views = {.size = sizeof(dis_views), .n_items = 1, .n_classes = K, .n_views = 1, .p = p};
     assert_int_equal(dis_views_combine(NULL, &views, "calibrated", out, NULL), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "needs the votes"));
     assert_true(out[0] == 7);

@@ -12,7 +12,8 @@ static uint16_t label[MOST];
 
 static dis_chance_test tested(size_t n, size_t n_items, size_t n_classes, int threads)
 {
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = n_items,
                                 .n_workers = WORKERS,
                                 .n_classes = n_classes,

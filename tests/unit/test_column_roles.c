@@ -151,14 +151,14 @@ static void folded_labels_are_one_class_and_gold_follows(void **state)
     assert_int_equal(kind, DIS_NOTE_COLUMNS);
     assert_non_null(strstr(dis_votes_get_note(votes, 1, &kind), "\"NO\" and \"no\""));
     assert_int_equal(kind, DIS_NOTE_SUSPICIOUS);
-    assert_int_equal(dis_votes_read_gold(NULL, path[1], votes, gold, &unknown), DIS_EDATA);
+    assert_int_equal(dis_votes_read_gold(NULL, path[1], NULL, votes, gold, &unknown), DIS_EDATA);
     dis_votes_destroy(votes);
     o.fold_case = o.trim = true;
     assert_int_equal(read_votes(&o, &votes), DIS_OK);
     const dis_votes_view v = dis_votes_get_view(votes);
     assert_int_equal(v.n_classes, 2);
     assert_string_equal(dis_names_get(v.classes, 0, NULL), "no");
-    assert_int_equal(dis_votes_read_gold(NULL, path[1], votes, gold, &unknown), DIS_OK);
+    assert_int_equal(dis_votes_read_gold(NULL, path[1], NULL, votes, gold, &unknown), DIS_OK);
     assert_int_equal(gold[0], 1);
     assert_int_equal(gold[1], 0);
     assert_int_equal(unknown, 1);
@@ -192,16 +192,16 @@ static void gold_files_have_synonyms_and_named_columns(void **state)
     dis_gold *gold;
     dis_gold_options o = dis_gold_options_default();
     write_file(1, "doc_id;note;expert_label\na;x;1\nb;y;2\n");
-    assert_int_equal(dis_gold_read(NULL, path[1], &gold), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, path[1], NULL, &gold), DIS_OK);
     assert_string_equal(dis_names_get(dis_gold_get_view(gold).classes, 0, NULL), "1");
     dis_gold_destroy(gold);
     o.task = "doc_id";
     o.label = "note";
-    assert_int_equal(dis_gold_read_with(NULL, path[1], &o, &gold), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, path[1], &o, &gold), DIS_OK);
     assert_string_equal(dis_names_get(dis_gold_get_view(gold).classes, 0, NULL), "x");
     dis_gold_destroy(gold);
     write_file(1, "doc_id,gold_label,truth\na,1,2\n");
-    assert_int_equal(dis_gold_read(NULL, path[1], &gold), DIS_EDATA);
+    assert_int_equal(dis_gold_read(NULL, path[1], NULL, &gold), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "two columns could be the gold label: \"gold_label\" and \"truth\""));
 }
 

@@ -30,7 +30,8 @@ static dis_comparison_input make(size_t n, size_t k, size_t seeds, double right_
                          : (int32_t)((uint64_t)(gold[i] + 1 + (int32_t)dis__random_below(seed, 5, at, k - 1)) % k);
             }
     }
-    return (dis_comparison_input){.n_items = n,
+    return (dis_comparison_input){.size = sizeof(dis_comparison_input),
+                                  .n_items = n,
                                   .n_classes = k,
                                   .gold = gold,
                                   .n_a = seeds,
@@ -230,8 +231,14 @@ static void two_ways(void **state)
     (void)state;
     dis_comparison_input in = make(4000, 3, 4, .62, .6, 31);
     dis__answer_patterns few, many;
-    const dis_comparison_input one = {
-        .n_items = in.n_items, .n_classes = 3, .gold = gold, .n_a = 1, .n_b = 1, .a = in.a, .b = in.b};
+    const dis_comparison_input one = {.size = sizeof(dis_comparison_input),
+                                      .n_items = in.n_items,
+                                      .n_classes = 3,
+                                      .gold = gold,
+                                      .n_a = 1,
+                                      .n_b = 1,
+                                      .a = in.a,
+                                      .b = in.b};
     assert_int_equal(dis__answer_patterns_init(&one, false, &few), DIS_OK);
     assert_int_equal(dis__answer_patterns_init(&in, false, &many), DIS_OK);
     assert_true(few.n_patterns <= 27 && many.n_patterns > 4000 / 32);
@@ -396,7 +403,8 @@ static void reference_of_votes(void **state)
         from_b[i] = i % 3 ? most[i] : !most[i];
         item[i] = i;
     }
-    const dis_votes_arrays arrays = {.n_votes = N * J,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = N * J,
                                      .n_items = N,
                                      .n_workers = J,
                                      .n_classes = 2,
@@ -405,9 +413,19 @@ static void reference_of_votes(void **state)
                                      .label = vote_label};
     dis_votes *votes;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &votes), DIS_OK);
-    const dis_comparison_votes reference = {.votes = votes, .item_map = item, .class_map = class};
+    const dis_comparison_votes reference = {.size = sizeof(dis_comparison_votes),
+                                            .votes = votes,
+                                            .item_map = item,
+                                            .class_map = class};
     const int32_t *a[] = {from_a}, *b[] = {from_b};
-    dis_comparison_input in = {.n_items = N, .n_classes = 2, .n_a = 1, .a = a, .n_b = 1, .b = b, .votes = &reference};
+    dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                               .n_items = N,
+                               .n_classes = 2,
+                               .n_a = 1,
+                               .a = a,
+                               .n_b = 1,
+                               .b = b,
+                               .votes = &reference};
     dis_comparison_options o = dis_comparison_options_default();
     dis_comparison *c, *known;
     assert_int_equal(dis_comparison_run(NULL, &in, NULL, &c), DIS_OK);

@@ -31,8 +31,14 @@ static void simulate(size_t seeds, double difference)
     size_t holds[2] = {0, 0}, one_star[2] = {0, 0}, two_stars[2] = {0, 0}, two_sided[2] = {0, 0}, mcnemar = 0;
     for (uint64_t t = 0; t < TIMES; t++) {
         make(right, t + 1);
-        const dis_comparison_input in = {
-            .n_items = N, .n_classes = K, .gold = gold, .n_a = seeds, .n_b = seeds, .a = a, .b = b};
+        const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                         .n_items = N,
+                                         .n_classes = K,
+                                         .gold = gold,
+                                         .n_a = seeds,
+                                         .n_b = seeds,
+                                         .a = a,
+                                         .b = b};
         dis_comparison_options o = dis_comparison_options_default();
         o.resamples = 2000;
         o.seed = t;

@@ -150,8 +150,15 @@ static void sides(void **state)
         for (size_t k = 0; k < K; k++) p[i * K + k] = strtod(items.cell[i * items.n_columns + 2 + 2 * SEEDS + k], NULL);
     }
     const int32_t *a[] = {label[0][0], label[0][1], label[0][2]}, *b[] = {label[1][0], label[1][1], label[1][2]};
-    const dis_comparison_input in = {
-        .n_items = N, .n_classes = K, .gold = gold, .n_a = SEEDS, .n_b = SEEDS, .a = a, .b = b, .human = p};
+    const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                     .n_items = N,
+                                     .n_classes = K,
+                                     .gold = gold,
+                                     .n_a = SEEDS,
+                                     .n_b = SEEDS,
+                                     .a = a,
+                                     .b = b,
+                                     .human = p};
     for (int pool = 0; pool < 2; pool++)
         for (int alternative = 0; alternative < 3; alternative++) {
             dis_comparison_options o = dis_comparison_options_default();
@@ -194,7 +201,8 @@ static void views(void **state)
         snprintf(file, sizeof file, "k5.view%d", m);
         p[m] = read_view(file, &n);
     }
-    const dis_views in = {.n_items = n, .n_classes = K, .n_views = 4, .p = (const double *const *)p};
+    const dis_views in = {
+        .size = sizeof(dis_views), .n_items = n, .n_classes = K, .n_views = 4, .p = (const double *const *)p};
     dis_views_distances *d;
     assert_int_equal(dis_views_distances_run(NULL, &in, NULL, &d), DIS_OK);
     const dis_views_distances_view v = dis_views_distances_get_view(d);

@@ -34,8 +34,15 @@ static dis_context *context(int threads)
 static dis_comparison *sides(int threads, size_t seeds, bool pool, uint64_t seed)
 {
     const int32_t *a[] = {label[0], label[1], label[2]}, *b[] = {label[3], label[4], label[5]};
-    const dis_comparison_input in = {
-        .n_items = N, .n_classes = K, .gold = gold, .n_a = seeds, .n_b = seeds, .a = a, .b = b, .human = p[0]};
+    const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                     .n_items = N,
+                                     .n_classes = K,
+                                     .gold = gold,
+                                     .n_a = seeds,
+                                     .n_b = seeds,
+                                     .a = a,
+                                     .b = b,
+                                     .human = p[0]};
     dis_comparison_options o = dis_comparison_options_default();
     o.resamples = 500;
     o.pool_seeds = pool;
@@ -111,7 +118,7 @@ static dis_views_distances *distances(int threads)
 {
     const double *tables[VIEWS];
     for (size_t m = 0; m < VIEWS; m++) tables[m] = p[m];
-    const dis_views in = {.n_items = N, .n_classes = K, .n_views = VIEWS, .p = tables};
+    const dis_views in = {.size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = VIEWS, .p = tables};
     dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 300;
     dis_context *ctx = context(threads);

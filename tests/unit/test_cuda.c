@@ -442,7 +442,8 @@ static void models(void **state)
                 const dis_items *items;
                 dis_model_train_options o = quick(small_model(&c, i, &items), objectives[j]);
                 if (j > 2 && items == c.tokens) continue; /* who is asked is asked about items */
-                const dis_examples e = {.items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
+                const dis_examples e = {
+                    .size = sizeof(dis_examples), .items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
                 o.epochs = 3;
                 o.rate = .002;
                 o.accumulate = 1 + j % 3;

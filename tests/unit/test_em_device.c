@@ -97,7 +97,7 @@ static void combinations(void **state)
         size_t n, on_device;
     } cases[] = {{{"papers"}, 1, 2}, {{"default"}, 1, 1}, {{"standard", "softmax"}, 2, 0}};
     for (size_t r = 0; r < sizeof cases / sizeof *cases; r++) {
-        dis_label_plan choice;
+        dis_label_plan choice = dis_label_plan_default();
         dis_label_result *result[2];
         size_t on_device = 0;
         assert_int_equal(dis_label_plan_parse(cases[r].specs, cases[r].n, cases[r].n > 1 ? "average" : NULL, true,

@@ -23,7 +23,8 @@ static const float *weight(const dis_model *m, const char *name, size_t *n)
 static dis_model *trained(const crowd *c, const char *spec, const char *objective, const dis_items *items)
 {
     dis_model_train_options o = quick(spec, objective);
-    const dis_examples e = {.items = items, .labels = c->soft, .gold = c->gold, .votes = c->votes};
+    const dis_examples e = {
+        .size = sizeof(dis_examples), .items = items, .labels = c->soft, .gold = c->gold, .votes = c->votes};
     o.rate = .01;
     return train(&e, NULL, &o, 1);
 }
@@ -139,7 +140,7 @@ static void usage(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    const dis_examples e = {.items = c.texts, .labels = c.soft};
+    const dis_examples e = {.size = sizeof(dis_examples), .items = c.texts, .labels = c.soft};
     dis_model *m = NULL;
     dis_model_train_options o = quick("encoder", "kl");
     o.encoder = NULL;

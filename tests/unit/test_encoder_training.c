@@ -212,7 +212,8 @@ static void smaller(void **state)
 
 static dis_model *trained(const crowd *c, const dis_model_train_options *o, const dis_items *items)
 {
-    const dis_examples e = {.items = items, .labels = c->soft, .gold = c->gold, .votes = c->votes};
+    const dis_examples e = {
+        .size = sizeof(dis_examples), .items = items, .labels = c->soft, .gold = c->gold, .votes = c->votes};
     return train(&e, NULL, o, 1);
 }
 

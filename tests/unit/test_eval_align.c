@@ -21,8 +21,13 @@ static table make(const char *name, const char *const *tasks, size_t n, const ch
     table t;
     assert_int_equal(dis_names_create(tasks, n, &t.tasks), DIS_OK);
     assert_int_equal(dis_names_create(classes, k, &t.classes), DIS_OK);
-    t.source =
-        (dis_alignment_source){name, {.n_items = n, .n_classes = k, .p = p, .tasks = t.tasks, .classes = t.classes}};
+    t.source = (dis_alignment_source){name,
+                                      {.size = sizeof(dis_labels_view),
+                                       .n_items = n,
+                                       .n_classes = k,
+                                       .p = p,
+                                       .tasks = t.tasks,
+                                       .classes = t.classes}};
     return t;
 }
 
@@ -42,7 +47,7 @@ static dis_gold *gold_of(const char *text)
     fputs(text, f);
     fclose(f);
     dis_gold *gold = NULL;
-    const dis_status status = dis_gold_read(NULL, gold_path, &gold);
+    const dis_status status = dis_gold_read(NULL, gold_path, NULL, &gold);
     unlink(gold_path);
     return status == DIS_OK ? gold : NULL;
 }
@@ -245,7 +250,7 @@ static dis_status lenient_run(void *arg)
 {
     const dis_alignment_source *sources = arg;
     dis_gold *gold;
-    dis_status status = dis_gold_read(NULL, gold_path, &gold);
+    dis_status status = dis_gold_read(NULL, gold_path, NULL, &gold);
     if (status != DIS_OK) return status;
     dis_alignment_options o = dis_alignment_options_default();
     o.lenient = true;

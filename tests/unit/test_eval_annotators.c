@@ -25,7 +25,8 @@ static dis_votes *crowd(size_t n_workers, double share, size_t without)
             worker_of[n] = w;
             label_of[n++] = (uint16_t)(biased ? 0 : dis__random_uniform(1, 5, at) < .7 ? i % CLASSES : 1 + at % 2);
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = ITEMS,
                                 .n_workers = n_workers,
                                 .n_classes = CLASSES,
@@ -71,9 +72,17 @@ static double cross_entropy(const double *p, size_t i)
 static dis_evaluation *evaluate(dis_context *ctx, const dis_votes *votes, dis_interval_scope over, dis_status *status)
 {
     size_t rows[ITEMS];
-    const dis_evaluation_votes from = {.votes = votes, .labels = "standard", .item_map = items, .class_map = classes};
-    const dis_evaluation_input in = {
-        .n_items = ITEMS, .n_classes = CLASSES, .q = q_of, .human = human_of, .votes = &from};
+    const dis_evaluation_votes from = {.size = sizeof(dis_evaluation_votes),
+                                       .votes = votes,
+                                       .labels = "standard",
+                                       .item_map = items,
+                                       .class_map = classes};
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = ITEMS,
+                                     .n_classes = CLASSES,
+                                     .q = q_of,
+                                     .human = human_of,
+                                     .votes = &from};
     dis_evaluation_options o = dis_evaluation_options_default();
     dis_evaluation *e = NULL;
     predict();

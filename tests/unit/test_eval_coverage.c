@@ -74,7 +74,12 @@ enum { N_ASKED = sizeof asked / sizeof *asked };
 static dis_evaluation *evaluate(dis_context *ctx, const world *w, size_t n, const bool *wanted, uint64_t seed,
                                 uint64_t resamples)
 {
-    const dis_evaluation_input in = {.n_items = n, .n_classes = CLASSES, .q = w->q, .human = w->p, .gold = w->gold};
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = n,
+                                     .n_classes = CLASSES,
+                                     .q = w->q,
+                                     .human = w->p,
+                                     .gold = w->gold};
     dis_evaluation_options o = dis_evaluation_options_default();
     o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = wanted;

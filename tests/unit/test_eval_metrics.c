@@ -33,7 +33,7 @@ static fixture load(const char *name)
     fixture f;
     assert_int_equal(dis_labels_read(NULL, path_of(name, "pred"), NULL, &f.pred), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, path_of(name, "human"), NULL, &f.human), DIS_OK);
-    assert_int_equal(dis_gold_read(NULL, path_of(name, "gold"), &f.gold), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, path_of(name, "gold"), NULL, &f.gold), DIS_OK);
     dis_alignment_options o = dis_alignment_options_default();
     o.gold = f.gold;
     const dis_alignment_source sources[] = {{"pred", dis_labels_get_view(f.pred)},
@@ -53,8 +53,12 @@ static void unload(fixture *f)
 
 static dis_evaluation_input input_of(const fixture *f)
 {
-    return (dis_evaluation_input){
-        .n_items = f->v.n_items, .n_classes = f->v.n_classes, .q = f->v.p[0], .human = f->v.p[1], .gold = f->v.gold};
+    return (dis_evaluation_input){.size = sizeof(dis_evaluation_input),
+                                  .n_items = f->v.n_items,
+                                  .n_classes = f->v.n_classes,
+                                  .q = f->v.p[0],
+                                  .human = f->v.p[1],
+                                  .gold = f->v.gold};
 }
 
 /* What the evaluation says under a name of the expected file. */
@@ -305,7 +309,8 @@ static void edges_have_values_or_reasons(void **state)
     { /* one item */
         const double q[] = {.2, .5, .3}, p[] = {0, 1, 0};
         const int32_t gold[] = {1};
-        const dis_evaluation_input in = {.n_items = 1, .n_classes = 3, .q = q, .human = p, .gold = gold};
+        const dis_evaluation_input in = {
+            .size = sizeof(dis_evaluation_input), .n_items = 1, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         assert_true(dis_evaluation_get_view(e).metric[DIS_EVALUATION_ACCURACY].value == 1);
@@ -318,7 +323,8 @@ static void edges_have_values_or_reasons(void **state)
     { /* one class */
         const double q[] = {1, 1, 1};
         const int32_t gold[] = {0, 0, 0};
-        const dis_evaluation_input in = {.n_items = 3, .n_classes = 1, .q = q, .human = q, .gold = gold};
+        const dis_evaluation_input in = {
+            .size = sizeof(dis_evaluation_input), .n_items = 3, .n_classes = 1, .q = q, .human = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         const dis_evaluation_view v = dis_evaluation_get_view(e);
@@ -331,7 +337,8 @@ static void edges_have_values_or_reasons(void **state)
     { /* sure and right, sure and wrong, zero probabilities, a class never predicted */
         const double q[] = {1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0}, p[] = {1, 0, 0, 0, 0, 1, 0, 1, 0, .5, .5, 0};
         const int32_t gold[] = {0, 2, 1, 0};
-        const dis_evaluation_input in = {.n_items = 4, .n_classes = 3, .q = q, .human = p, .gold = gold};
+        const dis_evaluation_input in = {
+            .size = sizeof(dis_evaluation_input), .n_items = 4, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         const dis_evaluation_view v = dis_evaluation_get_view(e);
@@ -343,7 +350,8 @@ static void edges_have_values_or_reasons(void **state)
     }
     { /* people all agree */
         const double q[] = {.9, .1, .4, .6, .5, .5}, p[] = {1, 0, 0, 1, 1, 0};
-        const dis_evaluation_input in = {.n_items = 3, .n_classes = 2, .q = q, .human = p};
+        const dis_evaluation_input in = {
+            .size = sizeof(dis_evaluation_input), .n_items = 3, .n_classes = 2, .q = q, .human = p};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         reason_is(e, DIS_EVALUATION_ENTROPY_SPEARMAN, "human labels is the same");
@@ -354,7 +362,7 @@ static void edges_have_values_or_reasons(void **state)
     { /* predictions alone; then gold of which nothing is known */
         const double q[] = {.9, .1, .4, .6};
         const int32_t gold[] = {-1, -1};
-        dis_evaluation_input in = {.n_items = 2, .n_classes = 2, .q = q};
+        dis_evaluation_input in = {.size = sizeof(dis_evaluation_input), .n_items = 2, .n_classes = 2, .q = q};
         o.ordinal = false;
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
@@ -378,7 +386,8 @@ static void edges_have_values_or_reasons(void **state)
             q[2 * i] = i % 2 ? .1 : .9;
             q[2 * i + 1] = 1 - q[2 * i];
         }
-        const dis_evaluation_input in = {.n_items = 20, .n_classes = 2, .q = q, .gold = gold};
+        const dis_evaluation_input in = {
+            .size = sizeof(dis_evaluation_input), .n_items = 20, .n_classes = 2, .q = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         assert_true(dis_evaluation_get_view(e).at_bound[0]);
@@ -429,7 +438,8 @@ static void wrong_arguments_are_refused(void **state)
     (void)state;
     const double q[] = {.9, .1};
     const int32_t gold[] = {2};
-    dis_evaluation_input in = {.n_items = 1, .n_classes = 2, .q = q, .gold = gold};
+    dis_evaluation_input in = {
+        .size = sizeof(dis_evaluation_input), .n_items = 1, .n_classes = 2, .q = q, .gold = gold};
     dis_evaluation *e = NULL;
     assert_int_equal(dis_evaluation_run(NULL, &in, NULL, &e), DIS_EUSAGE);
     in.gold = NULL;
@@ -476,7 +486,8 @@ static void many_classes(void **state)
         gold[i] = (int32_t)(i * 100 % K);
         q[i * K + (i % 4 ? i * 100 % K : 7)] = 1;
     }
-    const dis_evaluation_input in = {.n_items = N, .n_classes = K, .q = q, .gold = gold};
+    const dis_evaluation_input in = {
+        .size = sizeof(dis_evaluation_input), .n_items = N, .n_classes = K, .q = q, .gold = gold};
     dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 20;
     dis_evaluation *e = run(&in, &o);

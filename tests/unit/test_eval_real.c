@@ -24,7 +24,8 @@ static double floor_of(const dis_votes *votes, const char *method)
     const dis_votes_view v = dis_votes_get_view(votes);
     dis_fit *fit;
     assert_int_equal(dis_fit_run(NULL, votes, method, NULL, &fit), DIS_OK);
-    const dis_evaluation_input in = {.n_items = v.n_items,
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = v.n_items,
                                      .n_classes = v.n_classes,
                                      .q = dis_fit_p(fit),
                                      .human = dis_fit_p(fit)};

@@ -13,7 +13,8 @@ static void same_view(const dis_evaluation_view *a, const dis_evaluation_view *b
         assert_memory_equal(&x->ci_low, &y->ci_low, sizeof x->ci_low);
         assert_memory_equal(&x->ci_high, &y->ci_high, sizeof x->ci_high);
     }
-    assert_memory_equal(a->temperature, b->temperature, sizeof a->temperature);
+    assert_int_equal(a->n_splits, b->n_splits);
+    assert_memory_equal(a->temperature, b->temperature, a->n_splits * sizeof *a->temperature);
     assert_memory_equal(a->confusion, b->confusion, a->n_classes * a->n_classes * sizeof *a->confusion);
     assert_memory_equal(dis_evaluation_values(a, DIS_EVALUATION_KL), dis_evaluation_values(b, DIS_EVALUATION_KL),
                         a->n_items * sizeof(double));

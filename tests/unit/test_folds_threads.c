@@ -69,7 +69,7 @@ static void every_item_once(void **state)
     (void)state;
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
-        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        dis_examples e = {.size = sizeof(dis_examples), .labels = c.soft, .gold = c.gold};
         const dis_model_train_options o = quick(small_model(&c, i, &e.items), "soft-ce");
         const dis_folds_options f = folds_of(4, i % 2 ? .2 : 0);
         dis_context *one = context(1), *three = context(3);
@@ -121,8 +121,14 @@ static void make_noise(size_t n, dis_items **items, dis_gold **gold)
     dis_names *tasks, *both;
     assert_int_equal(dis_names_create(name, n, &tasks), DIS_OK);
     assert_int_equal(dis_names_create(classes, 2, &both), DIS_OK);
-    const dis_items_view v = {.kind = DIS_ITEMS_FEATURES, .n_items = n, .tasks = tasks, .n_features = n, .x = x};
-    const dis_gold_view g = {.n_items = n, .label = label, .tasks = tasks, .classes = both};
+    const dis_items_view v = {.size = sizeof(dis_items_view),
+                              .kind = DIS_ITEMS_FEATURES,
+                              .n_items = n,
+                              .tasks = tasks,
+                              .n_features = n,
+                              .x = x};
+    const dis_gold_view g = {
+        .size = sizeof(dis_gold_view), .n_items = n, .label = label, .tasks = tasks, .classes = both};
     assert_int_equal(dis_items_create(NULL, &v, items), DIS_OK);
     assert_int_equal(dis_gold_create(NULL, &g, gold), DIS_OK);
     dis_names_destroy(tasks);
@@ -152,7 +158,7 @@ static void nobody_predicts_what_it_has_seen(void **state)
     dis_items *items;
     dis_gold *gold;
     make_noise(60, &items, &gold);
-    const dis_examples e = {.items = items, .gold = gold};
+    const dis_examples e = {.size = sizeof(dis_examples), .items = items, .gold = gold};
     dis_model_train_options o = dis_model_train_options_default();
     o.model = "mlp:hidden=16,dropout=0";
     o.objective = "gold";
@@ -177,7 +183,7 @@ static void refusals(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    const dis_examples e = {.items = c.features, .labels = c.soft};
+    const dis_examples e = {.size = sizeof(dis_examples), .items = c.features, .labels = c.soft};
     const dis_model_train_options o = quick("mlp:hidden=8", "soft-ce");
     const struct {
         size_t n;
@@ -221,7 +227,7 @@ static void faults(void **state)
     dis_items *items;
     dis_gold *gold;
     make_noise(6, &items, &gold);
-    dis_examples e = {.items = items, .gold = gold};
+    dis_examples e = {.size = sizeof(dis_examples), .items = items, .gold = gold};
     walk_faults(two_folds, NULL, &e);
     dis_items_destroy(items);
     dis_gold_destroy(gold);

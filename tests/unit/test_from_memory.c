@@ -58,17 +58,28 @@ static void free_world(world *w)
 
 static dis_items_view text_view(const world *w)
 {
-    return (dis_items_view){.kind = DIS_ITEMS_TEXT, .n_items = N, .tasks = w->tasks, .n_texts = 1, .texts = w->texts};
+    return (dis_items_view){.size = sizeof(dis_items_view),
+                            .kind = DIS_ITEMS_TEXT,
+                            .n_items = N,
+                            .tasks = w->tasks,
+                            .n_texts = 1,
+                            .texts = w->texts};
 }
 
 static dis_items_view feature_view(const world *w)
 {
-    return (dis_items_view){.kind = DIS_ITEMS_FEATURES, .n_items = N, .tasks = w->tasks, .n_features = F, .x = w->x};
+    return (dis_items_view){.size = sizeof(dis_items_view),
+                            .kind = DIS_ITEMS_FEATURES,
+                            .n_items = N,
+                            .tasks = w->tasks,
+                            .n_features = F,
+                            .x = w->x};
 }
 
 static dis_items_view token_view(const world *w)
 {
-    return (dis_items_view){.kind = DIS_ITEMS_TOKENS,
+    return (dis_items_view){.size = sizeof(dis_items_view),
+                            .kind = DIS_ITEMS_TOKENS,
                             .n_items = N,
                             .tasks = w->tasks,
                             .n_texts = 1,
@@ -96,20 +107,32 @@ static void keeps_what_it_is_shown(void **state)
         assert_int_equal(v.n_sentences, views[i].n_sentences);
         dis_items_destroy(items);
     }
-    dis_items_view images = {
-        .kind = DIS_ITEMS_IMAGES, .n_items = 2, .height = 3, .width = 2, .channels = 3, .n_features = 18, .x = w.x};
+    dis_items_view images = {.size = sizeof(dis_items_view),
+                             .kind = DIS_ITEMS_IMAGES,
+                             .n_items = 2,
+                             .height = 3,
+                             .width = 2,
+                             .channels = 3,
+                             .n_features = 18,
+                             .x = w.x};
     dis_items *items = NULL;
     assert_int_equal(dis_items_create(NULL, &images, &items), DIS_OK);
     assert_string_equal(dis_names_get(dis_items_get_view(items).tasks, 1, NULL), "1");
     assert_int_equal(dis_items_get_view(items).width, 2);
     dis_items_destroy(items);
 
-    const dis_labels_view lv = {.n_items = N, .n_classes = K, .p = w.p, .tasks = w.tasks, .classes = w.classes};
+    const dis_labels_view lv = {.size = sizeof(dis_labels_view),
+                                .n_items = N,
+                                .n_classes = K,
+                                .p = w.p,
+                                .tasks = w.tasks,
+                                .classes = w.classes};
     dis_labels *labels = NULL;
     assert_int_equal(dis_labels_create(NULL, &lv, &labels), DIS_OK);
     assert_memory_equal(dis_labels_get_view(labels).p, w.p, sizeof w.p);
     dis_labels_destroy(labels);
-    const dis_gold_view gv = {.n_items = N, .label = w.label, .tasks = w.tasks, .classes = w.classes};
+    const dis_gold_view gv = {
+        .size = sizeof(dis_gold_view), .n_items = N, .label = w.label, .tasks = w.tasks, .classes = w.classes};
     dis_gold *gold = NULL;
     assert_int_equal(dis_gold_create(NULL, &gv, &gold), DIS_OK);
     assert_int_equal(dis_gold_get_view(gold).label[2], 1);
@@ -134,7 +157,12 @@ static void trains_as_files_do(void **state)
     dis_labels *labels[2] = {NULL}, *predicted[2] = {NULL};
     dis_model *model[2] = {NULL};
     const dis_items_view iv = text_view(&w);
-    const dis_labels_view lv = {.n_items = N, .n_classes = K, .p = w.p, .tasks = w.tasks, .classes = w.classes};
+    const dis_labels_view lv = {.size = sizeof(dis_labels_view),
+                                .n_items = N,
+                                .n_classes = K,
+                                .p = w.p,
+                                .tasks = w.tasks,
+                                .classes = w.classes};
     assert_int_equal(dis_items_read(NULL, put_text("items.csv", items_csv), NULL, &items[0]), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, put_text("labels.csv", labels_csv), NULL, &labels[0]), DIS_OK);
     assert_int_equal(dis_items_create(NULL, &iv, &items[1]), DIS_OK);
@@ -143,7 +171,7 @@ static void trains_as_files_do(void **state)
     o.model = "text:width=8,hidden=0,buckets=64";
     o.epochs = 2;
     for (int i = 0; i < 2; i++) {
-        const dis_examples e = {.items = items[i], .labels = labels[i]};
+        const dis_examples e = {.size = sizeof(dis_examples), .items = items[i], .labels = labels[i]};
         assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &model[i]), DIS_OK);
         assert_int_equal(dis_model_predict(NULL, model[i], items[i], NULL, &predicted[i]), DIS_OK);
     }
@@ -192,8 +220,14 @@ static void refuses_items(void **state)
     refused(&v, DIS_EDATA, "row 1, number 1 is not finite");
     v.x = NULL;
     refused(&v, DIS_EUSAGE, "items without numbers");
-    v = (dis_items_view){
-        .kind = DIS_ITEMS_IMAGES, .n_items = 2, .height = 3, .width = 2, .channels = 2, .n_features = 18, .x = w.x};
+    v = (dis_items_view){.size = sizeof(dis_items_view),
+                         .kind = DIS_ITEMS_IMAGES,
+                         .n_items = 2,
+                         .height = 3,
+                         .width = 2,
+                         .channels = 2,
+                         .n_features = 18,
+                         .x = w.x};
     refused(&v, DIS_EUSAGE, "images of 3 x 2 x 2, but 18 numbers each");
     static const char *const twice[N] = {"a", "b", "c", "d", "a", "f", "g", "h", "i", "j", "k", "l"};
     static const char *const empty[N] = {"a", "b", "", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
@@ -216,8 +250,14 @@ static void refuses_labels(void **state)
     dis_gold *gold = NULL;
     static const char *const twice[K] = {"no", "no"}, *const empty[K] = {"no", ""};
     dis_names *same = names(twice, K), *blank = names(empty, K);
-    const dis_labels_view good = {.n_items = N, .n_classes = K, .p = w.p, .tasks = w.tasks, .classes = w.classes};
-    const dis_gold_view known = {.n_items = N, .label = w.label, .tasks = w.tasks, .classes = w.classes};
+    const dis_labels_view good = {.size = sizeof(dis_labels_view),
+                                  .n_items = N,
+                                  .n_classes = K,
+                                  .p = w.p,
+                                  .tasks = w.tasks,
+                                  .classes = w.classes};
+    const dis_gold_view known = {
+        .size = sizeof(dis_gold_view), .n_items = N, .label = w.label, .tasks = w.tasks, .classes = w.classes};
     dis_labels_view l = good;
     l.n_items = 0;
     assert_int_equal(dis_labels_create(NULL, &l, &labels), DIS_EDATA);
@@ -270,12 +310,18 @@ static dis_status make_all(void *arg)
         dis_items_destroy(items);
         if (status != DIS_OK) return status;
     }
-    const dis_labels_view lv = {.n_items = N, .n_classes = K, .p = w->p, .tasks = w->tasks, .classes = w->classes};
+    const dis_labels_view lv = {.size = sizeof(dis_labels_view),
+                                .n_items = N,
+                                .n_classes = K,
+                                .p = w->p,
+                                .tasks = w->tasks,
+                                .classes = w->classes};
     dis_labels *labels = NULL;
     dis_status status = dis_labels_create(NULL, &lv, &labels);
     dis_labels_destroy(labels);
     if (status != DIS_OK) return status;
-    const dis_gold_view gv = {.n_items = N, .label = w->label, .tasks = w->tasks, .classes = w->classes};
+    const dis_gold_view gv = {
+        .size = sizeof(dis_gold_view), .n_items = N, .label = w->label, .tasks = w->tasks, .classes = w->classes};
     dis_gold *gold = NULL;
     status = dis_gold_create(NULL, &gv, &gold);
     dis_gold_destroy(gold);

@@ -89,7 +89,8 @@ static dis_votes *random_votes(uint64_t seed, size_t n_items, size_t n_workers, 
         label[v] = (uint16_t)(dis__random_uniform(seed, 1002, v) < noise ? dis__random_below(seed, 1003, v, n_classes)
                                                                          : task[v] % n_classes);
     }
-    const dis_votes_arrays a = {.n_votes = n_votes,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n_votes,
                                 .n_items = n_items,
                                 .n_workers = n_workers,
                                 .n_classes = n_classes,
@@ -166,7 +167,8 @@ static void order_and_threads_do_not_matter(void **state)
     }
     dis_votes *votes[2];
     for (int r = 0; r < 2; r++) {
-        const dis_votes_arrays a = {.n_votes = N,
+        const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                    .n_votes = N,
                                     .n_items = ITEMS,
                                     .n_workers = WORKERS,
                                     .n_classes = K,

@@ -61,9 +61,10 @@ static void the_formula(void **state)
     const double norm = exp(score[0]) + exp(score[1]) + exp(score[2]);
     for (size_t m = 0; m < M; m++) weight[m] = (exp(score[1 + m]) + base[m] * exp(score[0])) / norm;
 
-    const dis_views views = {.n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes, .gold = gold};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes, .gold = gold};
     dis__gold_weights choice = {0};
-    dis_combination did;
+    dis_combination did = dis_combination_default();
     const char *spec = "calibrated:gold=choose,power=.5,mix=.25";
     assert_int_equal(dis__views_combine(NULL, &views, spec, &choice, out, &did), DIS_OK);
     assert_int_equal(did.n_gold, KNOWN);
@@ -74,7 +75,8 @@ static void the_formula(void **state)
     /* the gradient of the class weights is 0, by the labels before these weights */
     char plain[160];
     snprintf(plain, sizeof plain, "calibrated:power=.5,mix=.25,weights=%.17g/%.17g", did.weight[0], did.weight[1]);
-    const dis_views unknown = {.n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes};
+    const dis_views unknown = {
+        .size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes};
     assert_int_equal(dis_views_combine(NULL, &unknown, plain, again, NULL), DIS_OK);
     double gradient[K];
     for (size_t k = 0; k < K; k++) gradient[k] = -log(choice.class_weight[k]) / (.2 * .2);
@@ -128,7 +130,7 @@ static void make_crowd(double spread, double misled, uint64_t seed, crowd *c)
 static double label_crowd(const crowd *c, size_t n, const char *combine, dis_combination *did, double *out)
 {
     static int32_t gold[ITEMS];
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     dis_label_result *result;
     dis_fit_options fit = dis_fit_options_default();
     dis_label_result_options how = dis_label_result_options_default();
@@ -158,7 +160,7 @@ static void few_labels_and_named_combinations(void **state)
     (void)state;
     static double usual[ITEMS * 2], named[ITEMS * 2];
     crowd c;
-    dis_combination did, other;
+    dis_combination did = dis_combination_default(), other = did;
     make_crowd(.5, .1, 3, &c);
     for (size_t n = 0; n < DIS_MIN_GOLD; n += 3) {
         label_crowd(&c, n, NULL, &did, usual);
@@ -190,8 +192,9 @@ static void order_of_items(void **state)
     }
     assert_int_equal(dis_votes_create_from_counts(NULL, turned_counts, N, K, NULL, NULL, &turned_votes), DIS_OK);
     const double *const p[M] = {table[0], table[1]}, *const q[M] = {turned[0], turned[1]};
-    dis_views views = {.n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes, .gold = gold};
-    dis_combination did, same;
+    dis_views views = {
+        .size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes, .gold = gold};
+    dis_combination did = dis_combination_default(), same = did;
     assert_int_equal(dis_views_combine(NULL, &views, "calibrated:gold=choose", one, &did), DIS_OK);
     views.p = q;
     views.votes = turned_votes;
@@ -211,7 +214,7 @@ static void known_labels_help_where_models_are_misled(void **state)
     double gain = 0, expected = 0;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         crowd c;
-        dis_combination did, other;
+        dis_combination did = dis_combination_default(), other = did;
         make_crowd(.3, .2, seed, &c);
         const double chosen = label_crowd(&c, 100, NULL, &did, NULL),
                      usual = label_crowd(&c, 100, pinned, &other, NULL);
@@ -239,7 +242,7 @@ static void what_is_expected_comes_true(void **state)
             double apart = 0, gain = 0;
             for (uint64_t seed = 1; seed <= CROWDS; seed++) {
                 crowd c;
-                dis_combination did, other;
+                dis_combination did = dis_combination_default(), other = did;
                 make_crowd(spread[x], misled[x], seed, &c);
                 const double chosen = label_crowd(&c, n, NULL, &did, NULL);
                 gain += (label_crowd(&c, n, pinned, &other, NULL) - chosen) / CROWDS;

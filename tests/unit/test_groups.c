@@ -82,7 +82,8 @@ static dis_votes *crowd(uint64_t seed, double split)
             worker_of[n] = w;
             label_of[n++] = (uint16_t)said;
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = ITEMS,
                                 .n_workers = WORKERS,
                                 .n_classes = CLASSES,
@@ -228,7 +229,8 @@ static void test_published(void **state)
                 label_of[n++] = k >= count[0];
             }
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = 7,
                                 .n_workers = WORKERS,
                                 .n_classes = 2,
@@ -282,7 +284,8 @@ static void values_without(const dis_votes *votes, const double *rank, const int
             worker_of[n] = v.worker[t];
             label_of[n++] = v.label8[t];
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = v.n_items,
                                 .n_workers = WORKERS,
                                 .n_classes = CLASSES,
@@ -680,8 +683,14 @@ static dis_status all_of_it(void *arg)
     bool keep[3] = {true, false, true};
     static const uint32_t task[4] = {0, 0, 0, 1}, worker[4] = {0, 1, 2, 0};
     static const uint16_t label[4] = {0, 1, 0, 1};
-    const dis_votes_arrays a = {
-        .n_votes = 4, .n_items = 2, .n_workers = 3, .n_classes = 2, .task = task, .worker = worker, .label = label};
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = 4,
+                                .n_items = 2,
+                                .n_workers = 3,
+                                .n_classes = 2,
+                                .task = task,
+                                .worker = worker,
+                                .label = label};
     how.min_group = 1;
     o.resamples = o.permutations = 2;
     o.ordinal = o.items = true;

@@ -92,7 +92,7 @@ static void labels_are_those_of_a_refit(void **state)
     dis_labels *labels;
     dis_incremental_notes notes;
     if (dis_incremental_read(NULL, state_path, &g) != DIS_OK) fail_msg("%s", dis_last_error());
-    dis_votes *more = read_votes(paths + 1, 1, dis_incremental_get_classes(g)), *all = read_votes(paths, 2, NULL);
+    dis_votes *more = read_votes(paths + 1, 1, dis_incremental_get_view(g).classes), *all = read_votes(paths, 2, NULL);
     if (dis_incremental_append(NULL, g, more, &labels, &notes) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_fit *refit = fit_votes(all);
     const dis_labels_view v = dis_labels_get_view(labels);
@@ -125,8 +125,8 @@ static void all_votes_are_those_of_both_files(void **state)
     dis_incremental *g;
     dis_votes *joined;
     assert_int_equal(dis_incremental_read(NULL, state_path, &g), DIS_OK);
-    dis_votes *more = read_votes(paths + 1, 1, dis_incremental_get_classes(g)), *all = read_votes(paths, 2, NULL);
-    if (dis_incremental_get_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &joined) != DIS_OK)
+    dis_votes *more = read_votes(paths + 1, 1, dis_incremental_get_view(g).classes), *all = read_votes(paths, 2, NULL);
+    if (dis_incremental_merge_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &joined) != DIS_OK)
         fail_msg("%s", dis_last_error());
     const dis_votes_view a = dis_votes_get_view(all), b = dis_votes_get_view(joined);
     assert_int_equal(a.n_items, b.n_items);
@@ -153,12 +153,12 @@ static void a_second_vote_is_refused(void **state)
     dis_incremental *g;
     dis_labels *labels = NULL;
     assert_int_equal(dis_incremental_read(NULL, state_path, &g), DIS_OK);
-    dis_votes *more = read_votes(paths, 1, dis_incremental_get_classes(g));
+    dis_votes *more = read_votes(paths, 1, dis_incremental_get_view(g).classes);
     assert_int_equal(dis_incremental_append(NULL, g, more, &labels, NULL), DIS_EDATA);
     assert_null(labels);
     assert_non_null(strstr(dis_last_error(), "task 7"));
     dis_votes *all = NULL;
-    assert_int_equal(dis_incremental_get_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all), DIS_EDATA);
+    assert_int_equal(dis_incremental_merge_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all), DIS_EDATA);
     assert_null(all);
     dis_votes_destroy(more);
     dis_incremental_destroy(g);
@@ -179,7 +179,7 @@ static dis_status grow(const char *path)
     dis_status status = dis_votes_read(NULL, paths, 1, &o, &more);
     if (status == DIS_OK) status = dis_incremental_append(NULL, g, more, &labels, NULL);
     dis_votes *all = NULL;
-    if (status == DIS_OK) status = dis_incremental_get_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all);
+    if (status == DIS_OK) status = dis_incremental_merge_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all);
     dis_votes_destroy(all);
     dis_labels_destroy(labels);
     dis_votes_destroy(more);

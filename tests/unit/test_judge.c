@@ -52,7 +52,8 @@ static dis_votes *make(uint64_t seed, const crowd *c)
             label[n++] = (uint16_t)answer(seed, 100 + 2 * x, i, truth, judge);
         }
     }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = c->items,
                                 .n_workers = c->people + 1,
                                 .n_classes = CLASSES,
@@ -214,8 +215,8 @@ static void test_requirements(void **state)
     assert_int_equal(rows[3].outcome, DIS_REQUIREMENT_UNKNOWN);
     assert_int_equal(rows[4].outcome, DIS_REQUIREMENT_MET);
     assert_true(rows[5].outcome == DIS_REQUIREMENT_OPEN || rows[5].outcome == DIS_REQUIREMENT_NOT_MET);
-    assert_string_equal(dis_requirement_name(DIS_REQUIRE_BIAS), "max-bias");
-    assert_null(dis_requirement_name(DIS_REQUIREMENT_KINDS));
+    assert_string_equal(dis_requirement_kind_name(DIS_REQUIRE_BIAS), "max-bias");
+    assert_null(dis_requirement_kind_name(DIS_REQUIREMENT_KINDS));
     dis_judge_destroy(judge);
     dis_votes_destroy(votes);
 }

@@ -49,7 +49,8 @@ static void reads_back_equal(void **state)
     dis_names *t, *c;
     assert_int_equal(dis_names_create(tasks, N, &t), DIS_OK);
     assert_int_equal(dis_names_create(classes, K, &c), DIS_OK);
-    const dis_labels_view view = {.n_items = N, .n_classes = K, .p = p, .tasks = t, .classes = c};
+    const dis_labels_view view = {
+        .size = sizeof(dis_labels_view), .n_items = N, .n_classes = K, .p = p, .tasks = t, .classes = c};
     static const char *const files[] = {"r.csv", "r.tsv", "r.jsonl", "r.npy"};
     for (int f = 0; f < 4; f++) {
         dis_labels *labels;

@@ -48,7 +48,8 @@ static table make(const char *const *tasks, size_t n, const char *const *classes
     table t;
     assert_int_equal(dis_names_create(tasks, n, &t.tasks), DIS_OK);
     assert_int_equal(dis_names_create(classes, k, &t.classes), DIS_OK);
-    t.view = (dis_labels_view){.n_items = n, .n_classes = k, .p = p, .tasks = t.tasks, .classes = t.classes};
+    t.view = (dis_labels_view){
+        .size = sizeof(dis_labels_view), .n_items = n, .n_classes = k, .p = p, .tasks = t.tasks, .classes = t.classes};
     return t;
 }
 

@@ -128,7 +128,8 @@ static void models(void **state)
         for (size_t j = 0; j < sizeof objectives / sizeof *objectives; j++) {
             const dis_items *items;
             dis_model_train_options o = quick(small_model(&c, i, &items), objectives[j]);
-            const dis_examples e = {.items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
+            const dis_examples e = {
+                .size = sizeof(dis_examples), .items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
             o.epochs = 2;
             o.accumulate = 1 + j;
             o.optimizer = "adamw:decay=.01,clip=.5";
@@ -322,7 +323,8 @@ static void registered(void **state)
     crowd c = read_crowd();
     const dis_items *items;
     dis_model_train_options o = quick(small_model(&c, 0, &items), "gold");
-    const dis_examples e = {.items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
+    const dis_examples e = {
+        .size = sizeof(dis_examples), .items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
     dis_context_options options = dis_context_options_default();
     const dis__device_row *row;
     dis_context *ctx;

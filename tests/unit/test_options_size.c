@@ -7,6 +7,7 @@
 #include "core/options/sized_structs.h"
 #include "compatibility/older_caller.h"
 #include "support/train_support.h"
+#include "tool/files.h"
 
 #define ENCODER DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary"
 
@@ -74,7 +75,7 @@ static dis_status evaluation(const fixture *f, const void *o, double *value)
 
 static dis_status made(const fixture *f, const dis_label_result_options *o, double *value)
 {
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     dis_label_result *m;
     DIS_TRY(dis_label_plan_parse(NULL, 0, NULL, true, &choice));
     DIS_TRY(dis_label_result_run(NULL, f->c.votes, &choice, o, &m));
@@ -126,7 +127,7 @@ static dis_status report(const fixture *f, const void *o, double *value)
 static dis_status views(const fixture *f, const void *o, double *value)
 {
     const double *p[] = {f->evaluation.q, f->evaluation.human};
-    const dis_views both = {.n_items = N, .n_classes = K, .n_views = 2, .p = p};
+    const dis_views both = {.size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = 2, .p = p};
     dis_views_distances *d;
     DIS_TRY(dis_views_distances_run(NULL, &both, o, &d));
     *value = of_metrics(dis_views_distances_get_view(d).jsd, 4);
@@ -170,7 +171,7 @@ static dis_status encode_file(const fixture *f, const void *o, double *value)
     size_t n = 0;
     char output[256];
     snprintf(output, sizeof output, "%s", in_folder("ids.json"));
-    const dis_status status = dis_tokenizer_encode_file(NULL, f->tokenizer, in_folder("ids.txt"), o, output, &n);
+    const dis_status status = dis__tokenizer_encode_file(NULL, f->tokenizer, in_folder("ids.txt"), o, output, &n);
     *value = (double)n;
     return status;
 }
@@ -187,7 +188,7 @@ static dis_status experiment_read(const fixture *f, const void *o, double *value
 
 static dis_status train_model(const fixture *f, const void *o, double *value)
 {
-    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    const dis_examples examples = {.size = sizeof(dis_examples), .items = f->c.texts, .labels = f->c.soft};
     dis_model *model;
     dis_labels *labels;
     DIS_TRY(dis_model_train(NULL, &examples, NULL, o, &model));
@@ -201,7 +202,7 @@ static dis_status train_model(const fixture *f, const void *o, double *value)
 
 static dis_status folds_draw(const fixture *f, const void *o, double *value)
 {
-    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    const dis_examples examples = {.size = sizeof(dis_examples), .items = f->c.texts, .labels = f->c.soft};
     dis_folds *folds;
     DIS_TRY(dis_folds_create(NULL, &examples, o, 1, &folds));
     *value = 0;
@@ -271,7 +272,7 @@ static dis_status votes_read(const fixture *f, const void *o, double *value)
 static dis_status from_columns(const fixture *f, const void *o, double *value)
 {
     (void)f;
-    const dis_votes_columns none = {.task = {.n_pieces = 0}};
+    const dis_votes_columns none = {.size = sizeof(dis_votes_columns), .task = {.n_pieces = 0}};
     dis_votes *votes;
     DIS_TRY(dis_votes_create_from_columns(NULL, &none, o, &votes));
     *value = (double)dis_votes_get_view(votes).n_votes;
@@ -295,7 +296,7 @@ static dis_status run_refused(const fixture *f, const void *o, double *value)
 
 static dis_status out_of_fold(const fixture *f, const void *o, double *value)
 {
-    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    const dis_examples examples = {.size = sizeof(dis_examples), .items = f->c.texts, .labels = f->c.soft};
     dis_labels *labels;
     DIS_TRY(dis_folds_predict(NULL, &examples, NULL, o, NULL, &labels));
     *value = of_labels(labels);
@@ -306,7 +307,7 @@ static dis_status out_of_fold(const fixture *f, const void *o, double *value)
 static dis_status two_folds(const fixture *f, const dis_model_train_options *o, const dis_train_runs_options *several,
                             double *value)
 {
-    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    const dis_examples examples = {.size = sizeof(dis_examples), .items = f->c.texts, .labels = f->c.soft};
     dis_folds_options two = dis_folds_options_default();
     dis_folds *folds;
     dis_train_runs *runs;
@@ -336,6 +337,185 @@ static dis_status train_runs(const fixture *f, const void *several, double *valu
     return two_folds(f, NULL, several ? several : &one, value);
 }
 
+/* ---- inputs: a wrong size is refused before anything of them is read ---- */
+
+static dis_status evaluation_input(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_evaluation *e;
+    return dis_evaluation_run(NULL, o, NULL, &e);
+}
+
+static dis_status evaluation_votes(const fixture *f, const void *o, double *value)
+{
+    (void)value;
+    dis_evaluation *e;
+    dis_evaluation_input in = f->evaluation;
+    in.votes = o;
+    return dis_evaluation_run(NULL, &in, NULL, &e);
+}
+
+static dis_status comparison_input(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_comparison *c;
+    return dis_comparison_run(NULL, o, NULL, &c);
+}
+
+static dis_status comparison_votes(const fixture *f, const void *o, double *value)
+{
+    (void)value;
+    dis_comparison *c;
+    dis_comparison_input in = f->comparison;
+    in.votes = o;
+    return dis_comparison_run(NULL, &in, NULL, &c);
+}
+
+static dis_status votes_arrays(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_votes *votes;
+    return dis_votes_create_from_arrays(NULL, o, &votes);
+}
+
+static dis_status votes_columns(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_votes *votes;
+    return dis_votes_create_from_columns(NULL, o, NULL, &votes);
+}
+
+static dis_status views_combine(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    double out[N * K];
+    return dis_views_combine(NULL, o, "average", out, NULL);
+}
+
+static dis_status views_compare(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_views_distances *d;
+    return dis_views_distances_run(NULL, o, NULL, &d);
+}
+
+/* A result that the caller's struct gets: its size is read, and nothing else. */
+static dis_status combination(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    double out[N * K] = {0};
+    const double *p[] = {out};
+    const dis_views one = {.size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = 1, .p = p};
+    return dis_views_combine(NULL, &one, "average", out, (dis_combination *)o);
+}
+
+static dis_status label_plan(const fixture *f, const void *o, double *value)
+{
+    (void)value;
+    dis_label_result *m;
+    return dis_label_result_run(NULL, f->c.votes, o, NULL, &m);
+}
+
+static dis_status label_plan_parsed(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    return dis_label_plan_parse(NULL, 0, NULL, true, (dis_label_plan *)o);
+}
+
+static dis_status review_plan(const fixture *f, const void *o, double *value)
+{
+    (void)value;
+    dis_review *r;
+    dis_review_options options = dis_review_options_default();
+    options.plan = o;
+    return dis_review_run(NULL, f->c.votes, &options, &r);
+}
+
+static dis_status train_examples(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_model *model;
+    return dis_model_train(NULL, o, NULL, NULL, &model);
+}
+
+static dis_status dev_examples(const fixture *f, const void *o, double *value)
+{
+    (void)value;
+    const dis_examples examples = {.size = sizeof(dis_examples), .items = f->c.texts, .labels = f->c.soft};
+    dis_model *model;
+    return dis_model_train(NULL, &examples, o, NULL, &model);
+}
+
+static dis_status folds_examples(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_folds *folds;
+    return dis_folds_create(NULL, o, NULL, 1, &folds);
+}
+
+static dis_status report_test(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_report *r;
+    DIS_TRY(dis_report_create(NULL, &r));
+    const dis_status status = dis_report_add_test(r, o);
+    dis_report_destroy(r);
+    return status;
+}
+
+static dis_status watch_vote(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_watch *watch;
+    DIS_TRY(dis_watch_create(NULL, &watch));
+    const dis_status status = dis_watch_add(watch, o);
+    dis_watch_destroy(watch);
+    return status;
+}
+
+static dis_status labels_created(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_labels *labels;
+    return dis_labels_create(NULL, o, &labels);
+}
+
+static dis_status labels_written(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    return dis_labels_write(NULL, o, in_folder("refused.csv"), NULL);
+}
+
+static dis_status labels_exported(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_labels_export_options options = dis_labels_export_options_default();
+    options.target = "label-studio";
+    return dis_labels_export(NULL, o, in_folder("refused.json"), &options, NULL);
+}
+
+static dis_status predictions(const fixture *f, const void *o, double *value)
+{
+    (void)value;
+    double *p;
+    dis_predictions_counts counts;
+    return dis_predictions_align(NULL, o, f->c.votes, &p, &counts);
+}
+
+static dis_status gold_created(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_gold *made_gold;
+    return dis_gold_create(NULL, o, &made_gold);
+}
+
+static dis_status items_created(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    dis_items *made_items;
+    return dis_items_create(NULL, o, &made_items);
+}
+
 /* ---- all of them ---- */
 
 typedef struct {
@@ -348,6 +528,10 @@ typedef struct {
 #define ROW(type, call)                  \
     {                                    \
 #type, sizeof(type), call, false \
+    }
+#define REFUSED(type, call)             \
+    {                                   \
+#type, sizeof(type), call, true \
     }
 static const row rows[] = {
     ROW(dis_context_options, context),
@@ -364,7 +548,7 @@ static const row rows[] = {
     ROW(dis_tokenizer_options, encode_words),
     ROW(dis_tokenizer_options, encode_file),
     ROW(dis_experiment_options, experiment_read),
-    {"dis_experiment_run_options", sizeof(dis_experiment_run_options), run_refused, true},
+    REFUSED(dis_experiment_run_options, run_refused),
     ROW(dis_model_train_options, train_model),
     ROW(dis_model_train_options, folds_train),
     ROW(dis_model_train_options, out_of_fold),
@@ -378,10 +562,33 @@ static const row rows[] = {
     ROW(dis_votes_options, votes_read),
     ROW(dis_votes_options, from_columns),
     ROW(dis_synth_options, synth),
+    REFUSED(dis_evaluation_input, evaluation_input),
+    REFUSED(dis_evaluation_votes, evaluation_votes),
+    REFUSED(dis_comparison_input, comparison_input),
+    REFUSED(dis_comparison_votes, comparison_votes),
+    REFUSED(dis_votes_arrays, votes_arrays),
+    REFUSED(dis_votes_columns, votes_columns),
+    REFUSED(dis_views, views_combine),
+    REFUSED(dis_views, views_compare),
+    REFUSED(dis_combination, combination),
+    REFUSED(dis_label_plan, label_plan),
+    REFUSED(dis_label_plan, label_plan_parsed),
+    REFUSED(dis_label_plan, review_plan),
+    REFUSED(dis_examples, train_examples),
+    REFUSED(dis_examples, dev_examples),
+    REFUSED(dis_examples, folds_examples),
+    REFUSED(dis_report_test, report_test),
+    REFUSED(dis_watch_vote, watch_vote),
+    REFUSED(dis_labels_view, labels_created),
+    REFUSED(dis_labels_view, labels_written),
+    REFUSED(dis_labels_view, labels_exported),
+    REFUSED(dis_labels_view, predictions),
+    REFUSED(dis_gold_view, gold_created),
+    REFUSED(dis_items_view, items_created),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-enum { ROOM = 1024 };
+enum { ROOM = 2048 };
 static size_t given[ROOM / sizeof(size_t)];
 
 /* A struct of that size, and bytes that are no part of it. */
@@ -408,9 +615,17 @@ static fixture start(void)
             human[i * K + k] = k == gold[i] ? .8 : .1;
         }
     }
-    f.evaluation = (dis_evaluation_input){.n_items = N, .n_classes = K, .q = q, .gold = gold, .human = human};
-    f.comparison = (dis_comparison_input){
-        .n_items = N, .n_classes = K, .gold = gold, .n_a = 1, .n_b = 1, .a = a_side, .b = b_side, .human = human};
+    f.evaluation = (dis_evaluation_input){
+        .size = sizeof(dis_evaluation_input), .n_items = N, .n_classes = K, .q = q, .gold = gold, .human = human};
+    f.comparison = (dis_comparison_input){.size = sizeof(dis_comparison_input),
+                                          .n_items = N,
+                                          .n_classes = K,
+                                          .gold = gold,
+                                          .n_a = 1,
+                                          .n_b = 1,
+                                          .a = a_side,
+                                          .b = b_side,
+                                          .human = human};
     assert_int_equal(dis_encoder_read(NULL, ENCODER, &f.encoder), DIS_OK);
     assert_int_equal(dis_tokenizer_read(NULL, ENCODER, &f.tokenizer), DIS_OK);
     return f;

@@ -44,7 +44,8 @@ static dis_votes *crowd(bool reversed, bool shuffled)
         worker[at] = (uint32_t)w;
         label[at] = (uint16_t)(reversed ? CLASSES - 1 - v : v);
     }
-    const dis_votes_arrays a = {.n_votes = ITEMS * EACH,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = ITEMS * EACH,
                                 .n_items = ITEMS,
                                 .n_workers = WORKERS,
                                 .n_classes = CLASSES,
@@ -197,7 +198,8 @@ static dis_votes *drawn_crowd(void)
         worker[n] = (uint32_t)w;
         label[n] = (uint16_t)(lapses ? (size_t)(CLASSES * uniform(50000000 + n)) : class_at(z));
     }
-    const dis_votes_arrays a = {.n_votes = MANY * VOTES,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = MANY * VOTES,
                                 .n_items = MANY,
                                 .n_workers = CROWD,
                                 .n_classes = CLASSES,
@@ -361,7 +363,8 @@ static void test_edges(void **state)
         for (size_t n_votes = 1; n_votes < 9; n_votes++) {
             const uint32_t task[] = {0, 0, 1, 1, 2, 2, 3, 3}, worker[] = {0, 1, 0, 1, 0, 2, 2, 0};
             const uint16_t label[] = {0, 0, 0, 0, 0, (uint16_t)(n_classes / 2), 0, (uint16_t)(n_classes - 1)};
-            const dis_votes_arrays a = {.n_votes = n_votes,
+            const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                        .n_votes = n_votes,
                                         .n_items = 4,
                                         .n_workers = 3,
                                         .n_classes = n_classes,

@@ -35,7 +35,8 @@ static dis_votes *panel_votes(uint64_t seed, size_t asked)
             label_of[n++] = (uint16_t)said;
         }
     }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = ITEMS,
                                 .n_workers = VOTERS,
                                 .n_classes = CLASSES,
@@ -166,7 +167,8 @@ static dis_panel_view run_labels(labeller *label, uint64_t seed, uint32_t n_item
             worker_of[n] = w;
             label_of[n++] = (uint16_t)said;
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = n_items,
                                 .n_workers = VOTERS,
                                 .n_classes = 2,
@@ -454,7 +456,8 @@ static dis_votes *pairs(const uint16_t *label, size_t n)
     dis_names *classes;
     dis_votes *votes;
     assert_int_equal(dis_names_create(names, 3, &classes), DIS_OK);
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = n,
                                 .n_workers = 1,
                                 .n_classes = 3,

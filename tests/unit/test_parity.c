@@ -217,7 +217,8 @@ static void combined(void **state)
             read_table(c, file, view[m]);
             p[m] = view[m];
         }
-        const dis_views views = {.n_items = crowd[c].tasks.n,
+        const dis_views views = {.size = sizeof(dis_views),
+                                 .n_items = crowd[c].tasks.n,
                                  .n_classes = crowd[c].classes.n,
                                  .n_views = N_VIEWS,
                                  .p = p};
@@ -231,7 +232,7 @@ static void combined(void **state)
             const char *const stem = from ? "temperature_from_3" : "temperature";
             char key[64];
             snprintf(key, sizeof key, "%s_objective", stem);
-            dis_combination did;
+            dis_combination did = dis_combination_default();
             assert_int_equal(dis_views_combine(NULL, &views, from ? "temperature:start=3" : "temperature", out, &did),
                              DIS_OK);
             assert_true(did.objective <= scalar(c, key) + 1e-9);

@@ -134,8 +134,14 @@ static void duplicates_are_refused(void **state)
     (void)state;
     const uint32_t task[] = {0, 0, 0}, worker[] = {0, 1, 0};
     const uint16_t label[] = {0, 1, 1};
-    dis_votes_arrays a = {
-        .n_votes = 3, .n_items = 1, .n_workers = 2, .n_classes = 2, .task = task, .worker = worker, .label = label};
+    dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                          .n_votes = 3,
+                          .n_items = 1,
+                          .n_workers = 2,
+                          .n_classes = 2,
+                          .task = task,
+                          .worker = worker,
+                          .label = label};
     dis_votes *votes = NULL;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     assert_null(votes);

@@ -284,7 +284,8 @@ static dis_labels *table(const char *const *tasks, size_t n, const char *const *
     dis_labels *labels;
     assert_int_equal(dis_names_create(tasks, n, &t), DIS_OK);
     assert_int_equal(dis_names_create(classes, k, &s), DIS_OK);
-    const dis_labels_view v = {.n_items = n, .n_classes = k, .p = p, .tasks = t, .classes = s};
+    const dis_labels_view v = {
+        .size = sizeof(dis_labels_view), .n_items = n, .n_classes = k, .p = p, .tasks = t, .classes = s};
     assert_int_equal(dis_labels_create(NULL, &v, &labels), DIS_OK);
     dis_names_destroy(t);
     dis_names_destroy(s);
@@ -348,7 +349,8 @@ static dis_status match_and_fit(void *arg)
     dis_fit *f = NULL;
     dis_status status = dis_names_create(tasks, 3, &t);
     if (status == DIS_OK) status = dis_names_create(classes, 2, &s);
-    const dis_labels_view v = {.n_items = 3, .n_classes = 2, .p = p, .tasks = t, .classes = s};
+    const dis_labels_view v = {
+        .size = sizeof(dis_labels_view), .n_items = 3, .n_classes = 2, .p = p, .tasks = t, .classes = s};
     if (status == DIS_OK) status = dis_predictions_align(NULL, &v, votes, &q, &n);
     dis_fit_options o = dis_fit_options_default();
     o.predictions = q;

@@ -246,7 +246,8 @@ static void golden_combinations(void **state)
         em_table_free(&t);
         p[m] = view + m * n;
     }
-    const dis_views views = {.n_items = rte.view.n_items, .n_classes = rte.view.n_classes, .n_views = N, .p = p};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = rte.view.n_items, .n_classes = rte.view.n_classes, .n_views = N, .p = p};
     assert_int_equal(dis_views_combine(NULL, &views, "average", out, NULL), DIS_OK);
     assert_true(compare(&rte, out, golden("views7_average"), 0).largest < 1e-9);
     assert_int_equal(dis_views_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
@@ -284,7 +285,7 @@ static void all_cells(const char *votes, const char *gold_file, const char *cons
     o.n_classes = n_classes;
     const set s = read_set(votes, &o);
     int32_t *gold = calloc(s.view.n_items, sizeof *gold);
-    if (dis_votes_read_gold(NULL, gold_file, s.votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_read_gold(NULL, gold_file, NULL, s.votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_fit *fit[N_SPECS];
     const double *p[N_SPECS];
     for (int m = 0; m < N_SPECS; m++) {
@@ -292,7 +293,11 @@ static void all_cells(const char *votes, const char *gold_file, const char *cons
         p[m] = dis_fit_p(fit[m]);
         result[m] = accuracy(&s, p[m], gold);
     }
-    const dis_views views = {.n_items = s.view.n_items, .n_classes = s.view.n_classes, .n_views = N_SPECS, .p = p};
+    const dis_views views = {.size = sizeof(dis_views),
+                             .n_items = s.view.n_items,
+                             .n_classes = s.view.n_classes,
+                             .n_views = N_SPECS,
+                             .p = p};
     double *out = calloc(s.view.n_items * s.view.n_classes, sizeof *out);
     for (int c = N_SPECS; c < N_CELLS; c++) {
         if (dis_views_combine(NULL, &views, cells[c], out, NULL) != DIS_OK) fail_msg("%s", dis_last_error());

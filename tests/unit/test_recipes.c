@@ -19,7 +19,7 @@ static dis_votes *make_votes(void)
 static void choices(void **state)
 {
     (void)state;
-    dis_label_plan c, same;
+    dis_label_plan c = dis_label_plan_default(), same = c;
     const char *papers[] = {"papers"}, *two[] = {"standard", "mace:restarts=2"}, *one[] = {"ibcc"};
     assert_int_equal(dis_label_plan_parse(NULL, 0, NULL, true, &c), DIS_OK);
     assert_ptr_equal(c.recipe, dis_recipe_get(0));
@@ -64,7 +64,7 @@ static void table(void **state)
         const char *name = dis_recipe_get(i)->name;
         assert_null(dis_method_find(name)); /* a name has one meaning */
         for (int workers = 0; workers < 2; workers++) {
-            dis_label_plan c;
+            dis_label_plan c = dis_label_plan_default();
             dis_label_result *result;
             assert_int_equal(dis_label_plan_parse(&name, 1, NULL, workers, &c), DIS_OK);
             assert_int_equal(dis_label_result_run(NULL, workers ? votes : nobody, &c, NULL, &result), DIS_OK);
@@ -94,13 +94,14 @@ static void same_as_by_hand(void **state)
     const dis_votes_view v = dis_votes_get_view(votes);
     const size_t n = v.n_items * v.n_classes;
     const char *papers[] = {"papers"};
-    dis_label_plan c;
+    dis_label_plan c = dis_label_plan_default();
     assert_int_equal(dis_label_plan_parse(papers, 1, NULL, true, &c), DIS_OK);
     const double *p[4];
     dis_fit *fit[4];
     for (size_t m = 0; m < 4; m++) p[m] = dis_fit_p(fit[m] = em_fit(NULL, votes, c.views[m], NULL));
     double *out = malloc(n * sizeof *out);
-    const dis_views views = {.n_items = v.n_items, .n_classes = v.n_classes, .n_views = 4, .p = p};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = v.n_items, .n_classes = v.n_classes, .n_views = 4, .p = p};
     assert_int_equal(dis_views_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
 
     dis_label_result_options o = dis_label_result_options_default();
@@ -135,7 +136,7 @@ static void same_as_by_hand(void **state)
 
 static dis_status run_faulty(void *arg)
 {
-    dis_label_plan c;
+    dis_label_plan c = dis_label_plan_default();
     dis_label_result *result = NULL;
     assert_int_equal(dis_label_plan_parse(NULL, 0, NULL, true, &c), DIS_OK);
     const dis_status status = dis_label_result_run(NULL, arg, &c, NULL, &result);
@@ -147,7 +148,7 @@ static dis_status run_faulty(void *arg)
 /* Known labels choose: every view is fitted twice. */
 static dis_status run_faulty_with_gold(void *arg)
 {
-    dis_label_plan c;
+    dis_label_plan c = dis_label_plan_default();
     dis_label_result *result = NULL;
     int32_t gold[40];
     dis_fit_options fit = dis_fit_options_default();

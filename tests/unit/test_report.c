@@ -180,7 +180,8 @@ static void make(setup *s, size_t n, size_t n_workers, size_t n_classes, size_t 
         assert_int_equal(dis_names_create(hostile, n_workers, &workers), DIS_OK);
         assert_int_equal(dis_names_create(hostile, n_classes, &classes), DIS_OK);
     }
-    const dis_votes_arrays arrays = {.n_votes = n * each,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = n * each,
                                      .n_items = n,
                                      .n_workers = n_workers,
                                      .n_classes = n_classes,
@@ -226,7 +227,8 @@ static dis_status write_report(void *arg)
     for (size_t m = 0; m < 3 && status == DIS_OK; m++)
         status = dis_report_add_fit(r, hostile[m], s->fit[m], dis_fit_p(s->fit[m]));
     const dis_votes_view view = dis_votes_get_view(s->votes);
-    const dis_report_test test = {.n_items = view.n_items,
+    const dis_report_test test = {.size = sizeof(dis_report_test),
+                                  .n_items = view.n_items,
                                   .n_classes = view.n_classes,
                                   .classes = view.classes,
                                   .gold = s->gold,
@@ -394,7 +396,7 @@ static void wrong_use_is_told(void **state)
     assert_int_equal(dis_report_add_fit(r, "x", s.fit[0], dis_fit_p(s.fit[0])), DIS_EUSAGE);
     assert_int_equal(dis_report_add_votes(r, s.votes, NULL), DIS_OK);
     assert_int_equal(dis_report_add_votes(r, s.votes, NULL), DIS_EUSAGE);
-    const dis_labels_view other = {.n_items = 3, .n_classes = 2};
+    const dis_labels_view other = {.size = sizeof(dis_labels_view), .n_items = 3, .n_classes = 2};
     assert_int_equal(dis_report_add_labels(r, "x", &other), DIS_EUSAGE);
     assert_int_equal(dis_report_write(NULL, r, target), DIS_OK); /* votes alone are enough */
     dis_report_destroy(r);

@@ -245,7 +245,7 @@ static void planted_workers_are_found(void **state)
     assert_int_equal(w->verdict, DIS_REVIEW_WEAK);
     assert_true(row == 3 && w->accuracy < w->peer_accuracy && w->difference_high < 0 && w->p_adjusted <= .05);
     assert_true(v.n_unreliable == 3 && v.n_without_verdict == 0 && v.n_weak >= 1);
-    for (size_t r = 3; r < v.n_workers; r++) assert_false(dis_review_verdict_is_unreliable(v.workers[r].verdict));
+    for (size_t r = 3; r < v.n_workers; r++) assert_false(dis__review_verdict_is_unreliable(v.workers[r].verdict));
     for (size_t r = 0; r < v.n_workers; r++)
         assert_true(v.workers[r].accuracy_low <= v.workers[r].accuracy_high && v.workers[r].accuracy_low >= 0 &&
                     v.workers[r].accuracy_high <= 1);
@@ -276,8 +276,14 @@ static void volume_matters(void **state)
             label[n++] = (uint16_t)(w == FEW && i == 0 ? truth : (truth + 1 + dis__random_below(7, 1, i, 2)) % K);
         }
     }
-    const dis_votes_arrays a = {
-        .n_votes = n, .n_items = N, .n_workers = W, .n_classes = K, .task = task, .worker = worker, .label = label};
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
+                                .n_items = N,
+                                .n_workers = W,
+                                .n_classes = K,
+                                .task = task,
+                                .worker = worker,
+                                .label = label};
     dis_votes *votes;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
@@ -381,7 +387,7 @@ static void orders(void **state)
     assert_int_equal(dis_review_run(NULL, votes, &wrong, &none), DIS_EUSAGE);
     wrong = dis_review_options_default();
     wrong.order = DIS_REVIEW_BY_DEFAULT;
-    static const dis_label_plan unknown = {.n_views = 1, .views = {"no-such"}};
+    static const dis_label_plan unknown = {.size = sizeof unknown, .n_views = 1, .views = {"no-such"}};
     wrong.plan = &unknown;
     assert_int_equal(dis_review_run(NULL, votes, &wrong, &none), DIS_EUSAGE);
     assert_null(none);
@@ -405,7 +411,8 @@ static void names_and_order_do_not_matter(void **state)
             worker[to] = v.worker[a] * 7 % W;
             label[to] = v.label8[a];
         }
-    const dis_votes_arrays arrays = {.n_votes = N * EACH,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = N * EACH,
                                      .n_items = N,
                                      .n_workers = W,
                                      .n_classes = K,

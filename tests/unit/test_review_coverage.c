@@ -33,7 +33,7 @@ static void add_crowd(const char *model, uint64_t votes_per_item, uint64_t seed,
     dis_votes *votes;
     assert_int_equal(dis_synth_write(NULL, &o, path, gold_path), DIS_OK);
     assert_int_equal(dis_votes_read(NULL, paths, 1, NULL, &votes), DIS_OK);
-    assert_int_equal(dis_votes_read_gold(NULL, gold_path, votes, gold, NULL), DIS_OK);
+    assert_int_equal(dis_votes_read_gold(NULL, gold_path, NULL, votes, gold, NULL), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
     const dis_review_view v = dis_review_get_view(review);
     const dis_votes_view view = dis_votes_get_view(votes);
@@ -121,7 +121,8 @@ static void nobody_is_judged_alone(void **state)
     for (uint32_t i = 0; i < ALONE; i++, n++) task[n] = SHARED + i, worker[n] = 2, label[n] = 1;
     task[n] = SHARED + ALONE, worker[n] = 3, label[n++] = 0;
     task[n] = 5, worker[n] = 3, label[n++] = 2;
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = SHARED + ALONE + 1,
                                 .n_workers = 4,
                                 .n_classes = 3,

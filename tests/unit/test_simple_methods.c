@@ -28,7 +28,8 @@ static dis_votes *make(size_t n_items, size_t n_workers, size_t n_classes, const
         worker[n] = (uint32_t)(c[1] - 'a');
         label[n] = (uint16_t)(c[2] - '0');
     }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = n_items,
                                 .n_workers = n_workers,
                                 .n_classes = n_classes,
@@ -147,8 +148,14 @@ static void many_votes_on_one_item(void **state)
         worker[v] = v;
         label[v] = v % 3 == 0;
     }
-    const dis_votes_arrays a = {
-        .n_votes = N, .n_items = 1, .n_workers = N, .n_classes = 2, .task = task, .worker = worker, .label = label};
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = N,
+                                .n_items = 1,
+                                .n_workers = N,
+                                .n_classes = 2,
+                                .task = task,
+                                .worker = worker,
+                                .label = label};
     dis_votes *votes;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     for (int m = 0; m < N_SIMPLE; m++) {
@@ -204,7 +211,8 @@ static void random_ties_follow_the_seed_and_the_task(void **state)
     assert_int_equal(dis_names_create(backward, N, &names[1]), DIS_OK);
     double *p[3];
     for (int r = 0; r < 3; r++) {
-        const dis_votes_arrays a = {.n_votes = 2 * N,
+        const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                    .n_votes = 2 * N,
                                     .n_items = N,
                                     .n_workers = 2,
                                     .n_classes = 2,
@@ -252,7 +260,8 @@ static void order_and_threads_do_not_matter(void **state)
         other[N + v] = WORKERS - 1 - worker[from];
         label[N + v] = label[from];
     }
-    const dis_votes_arrays a = {.n_votes = N,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = N,
                                 .n_items = ITEMS,
                                 .n_workers = WORKERS,
                                 .n_classes = K,

@@ -42,7 +42,8 @@ static dis_votes *make_votes(const char *const *tasks, size_t n_items, const cha
     for (uint32_t i = 0; i < n_items; i++)
         for (uint32_t j = 0; j < n_workers; j++, n++)
             task[n] = i, worker[n] = j, label[n] = (uint16_t)((i + j) % n_classes);
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = n_items,
                                 .n_workers = n_workers,
                                 .n_classes = n_classes,

@@ -109,8 +109,8 @@ static void the_minimum_is_found(void **state)
                  {"temperature:weights=.2/.3/.5,lambda=1e-4", 1, 1e-4}};
     double out[N * K];
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views};
-        dis_combination did;
+        const dis_views v = {.size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = M, .p = views};
+        dis_combination did = dis_combination_default();
         assert_int_equal(dis_views_combine(NULL, &v, cases[c].spec, out, &did), DIS_OK);
         const double here = by_definition(did.weight, did.temperature, cases[c].lambda);
         print_message("%s: %.4f %.4f %.4f, %d steps, objective %.6f\n", cases[c].spec, did.temperature[0],
@@ -137,9 +137,9 @@ static void the_minimum_is_found(void **state)
 static void fixed_temperatures(void **state)
 {
     (void)state;
-    const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views};
+    const dis_views v = {.size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = M, .p = views};
     double out[N * K], expected[K], p[K];
-    dis_combination did;
+    dis_combination did = dis_combination_default();
     assert_int_equal(dis_views_combine(NULL, &v, "temperature:fixed=1.5,weights=1/2/1", out, &did), DIS_OK);
     for (size_t m = 0; m < M; m++) assert_true(did.temperature[m] == 1.5 && !did.at_bound[m]);
     for (size_t i = 0; i < N; i++) {
@@ -160,8 +160,8 @@ static void hybrid_is_temperature_then_centroid(void **state)
     for (size_t m = 0; m < M; m++)
         for (size_t i = 0; i < N; i++) soften(table[m] + i * K, 1.5, soft[m] + i * K);
     const double *const tempered[M] = {soft[0], soft[1], soft[2]};
-    const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views},
-                    w = {.n_items = N, .n_classes = K, .n_views = M, .p = tempered};
+    const dis_views v = {.size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = M, .p = views},
+                    w = {.size = sizeof(dis_views), .n_items = N, .n_classes = K, .n_views = M, .p = tempered};
     assert_int_equal(dis_views_combine(NULL, &v, "hybrid:fixed=1.5", one, NULL), DIS_OK);
     assert_int_equal(dis_views_combine(NULL, &w, "centroid", other, NULL), DIS_OK);
     for (size_t i = 0; i < N * K; i++) assert_true(fabs(one[i] - other[i]) < 1e-12);
@@ -175,11 +175,11 @@ static void odd_shapes(void **state)
     double out[3];
     static const char *const specs[] = {"temperature", "hybrid", "temperature:bound=.01,lambda=1", "hybrid:lambda=0"};
     for (int s = 0; s < 4; s++) {
-        const dis_views single = {.n_items = 3, .n_classes = 1, .n_views = 2, .p = ones},
-                        alone = {.n_items = 1, .n_classes = 3, .n_views = 1, .p = sures},
-                        empty = {.n_items = 0, .n_classes = 3, .n_views = 2, .p = sures},
-                        agree = {.n_items = 1, .n_classes = 3, .n_views = 2, .p = sures};
-        dis_combination did;
+        const dis_views single = {.size = sizeof(dis_views), .n_items = 3, .n_classes = 1, .n_views = 2, .p = ones},
+                        alone = {.size = sizeof(dis_views), .n_items = 1, .n_classes = 3, .n_views = 1, .p = sures},
+                        empty = {.size = sizeof(dis_views), .n_items = 0, .n_classes = 3, .n_views = 2, .p = sures},
+                        agree = {.size = sizeof(dis_views), .n_items = 1, .n_classes = 3, .n_views = 2, .p = sures};
+        dis_combination did = dis_combination_default();
         assert_int_equal(dis_views_combine(NULL, &single, specs[s], out, &did), DIS_OK);
         assert_true(out[0] == 1 && out[1] == 1 && out[2] == 1);
         assert_int_equal(dis_views_combine(NULL, &alone, specs[s], out, &did), DIS_OK);

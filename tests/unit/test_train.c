@@ -31,7 +31,8 @@ static void every_objective_learns(void **state)
             const size_t epochs = SANITIZED && way < 2 ? 6 : 25;
             o.epochs = epochs;
             if (way >= 2) o.rate = .005;
-            const dis_examples e = {.items = text ? c.texts : c.features,
+            const dis_examples e = {.size = sizeof(dis_examples),
+                                    .items = text ? c.texts : c.features,
                                     .labels = c.soft,
                                     .gold = c.gold,
                                     .votes = c.votes};
@@ -71,7 +72,7 @@ static void silver_ties(void **state)
         {"silver+inverse-kl:ties=first", N},
         {"kl", N},
     };
-    const dis_examples e = {.items = c.features, .labels = tied, .gold = c.gold};
+    const dis_examples e = {.size = sizeof(dis_examples), .items = c.features, .labels = tied, .gold = c.gold};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         dis_model_train_options o = quick("mlp:hidden=4", cases[i].objective);
         dis_model *m = train(&e, NULL, &o, 1);
@@ -96,7 +97,7 @@ static void warm_up_is_majority_training(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    const dis_examples e = {.items = c.features, .gold = c.gold, .votes = c.votes};
+    const dis_examples e = {.size = sizeof(dis_examples), .items = c.features, .gold = c.gold, .votes = c.votes};
     dis_model_train_options o = quick("mlp:hidden=8", "crowd:mw:warm-up=4");
     o.epochs = 6;
     dis_model *warm = train(&e, &e, &o, 1);
@@ -115,7 +116,7 @@ static void equal_targets_give_equal_models(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    const dis_examples e = {.items = c.features, .labels = c.hard, .gold = c.gold};
+    const dis_examples e = {.size = sizeof(dis_examples), .items = c.features, .labels = c.hard, .gold = c.gold};
     dis_model_train_options o = quick("mlp:hidden=16", "gold");
     dis_model *gold = train(&e, NULL, &o, 1);
     o.objective = "silver";
@@ -141,7 +142,7 @@ static void saved_is_the_same(void **state)
     (void)state;
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
-        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        dis_examples e = {.size = sizeof(dis_examples), .labels = c.soft, .gold = c.gold};
         const char *spec = small_model(&c, i, &e.items);
         const dis_model_train_options o = quick(i ? spec : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
         dis_model *m = train(&e, &e, &o, 1), *again;
@@ -170,7 +171,7 @@ static void large_files_are_mapped(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    const dis_examples e = {.items = c.features, .gold = c.gold};
+    const dis_examples e = {.size = sizeof(dis_examples), .items = c.features, .gold = c.gold};
     dis_model_train_options o = quick("mlp:hidden=1600/1600,dropout=0", "gold");
     o.epochs = 1;
     o.batch = N;
@@ -217,7 +218,7 @@ static void predictions_stand_alone(void **state)
     dis_items *many;
     assert_int_equal(dis_items_read(NULL, in_folder("many.conll"), &io, &many), DIS_OK);
     for (size_t i = 0; i < MODELS; i++) {
-        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        dis_examples e = {.size = sizeof(dis_examples), .labels = c.soft, .gold = c.gold};
         const dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold+kl");
         if (e.items != c.tokens) continue;
         dis_model *m = train(&e, NULL, &o, 1);
@@ -246,7 +247,7 @@ static void every_model_learns(void **state)
     (void)state;
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
-        dis_examples e = {.gold = c.gold};
+        dis_examples e = {.size = sizeof(dis_examples), .gold = c.gold};
         dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold");
         o.epochs = SANITIZED ? 3 : 60;
         o.rate = .01;
@@ -269,37 +270,65 @@ static void refusals(void **state)
     fputs("task,label\ni0,0\ni1,9\n", f);
     fclose(f);
     dis_gold *few, *odd;
-    assert_int_equal(dis_gold_read(NULL, in_folder("few.csv"), &few), DIS_OK);
-    assert_int_equal(dis_gold_read(NULL, in_folder("odd.csv"), &odd), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, in_folder("few.csv"), NULL, &few), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, in_folder("odd.csv"), NULL, &odd), DIS_OK);
     const struct {
         const char *model, *objective, *message;
         dis_examples e;
         dis_status status;
     } cases[] = {
-        {"mpl", "gold", "no model \"mpl\"; did you mean mlp? There are: mlp, text", {.items = c.features}, DIS_EUSAGE},
-        {"mlp", "glod", "no objective \"glod\"", {.items = c.features}, DIS_EUSAGE},
-        {"mlp:hide=3", "gold", "no option \"hide\"", {.items = c.features}, DIS_EUSAGE},
-        {"mlp", "gold", "these items are texts", {.items = c.texts, .gold = c.gold}, DIS_EUSAGE},
-        {"mlp", "gold", "needs gold labels", {.items = c.features, .labels = c.soft}, DIS_EUSAGE},
-        {"mlp", "kl", "needs soft labels", {.items = c.features, .gold = c.gold}, DIS_EUSAGE},
-        {"mlp", "crowd:mw", "needs votes", {.items = c.features, .labels = c.soft}, DIS_EUSAGE},
-        {"mlp", "crowd:mw:on=q", "objective crowd:mw: on=q: must be logits|probabilities", {0}, DIS_EUSAGE},
-        {"mlp", "crowd:zz", "no objective \"crowd:zz\"", {0}, DIS_EUSAGE},
-        {"mlp", "kl:ties=drop", "objective kl: no option \"ties\"; options are: none", {0}, DIS_EUSAGE},
+        {"mpl",
+         "gold",
+         "no model \"mpl\"; did you mean mlp? There are: mlp, text",
+         {.size = sizeof(dis_examples), .items = c.features},
+         DIS_EUSAGE},
+        {"mlp", "glod", "no objective \"glod\"", {.size = sizeof(dis_examples), .items = c.features}, DIS_EUSAGE},
+        {"mlp:hide=3", "gold", "no option \"hide\"", {.size = sizeof(dis_examples), .items = c.features}, DIS_EUSAGE},
+        {"mlp",
+         "gold",
+         "these items are texts",
+         {.size = sizeof(dis_examples), .items = c.texts, .gold = c.gold},
+         DIS_EUSAGE},
+        {"mlp",
+         "gold",
+         "needs gold labels",
+         {.size = sizeof(dis_examples), .items = c.features, .labels = c.soft},
+         DIS_EUSAGE},
+        {"mlp",
+         "kl",
+         "needs soft labels",
+         {.size = sizeof(dis_examples), .items = c.features, .gold = c.gold},
+         DIS_EUSAGE},
+        {"mlp",
+         "crowd:mw",
+         "needs votes",
+         {.size = sizeof(dis_examples), .items = c.features, .labels = c.soft},
+         DIS_EUSAGE},
+        {"mlp",
+         "crowd:mw:on=q",
+         "objective crowd:mw: on=q: must be logits|probabilities",
+         {.size = sizeof(dis_examples)},
+         DIS_EUSAGE},
+        {"mlp", "crowd:zz", "no objective \"crowd:zz\"", {.size = sizeof(dis_examples)}, DIS_EUSAGE},
+        {"mlp",
+         "kl:ties=drop",
+         "objective kl: no option \"ties\"; options are: none",
+         {.size = sizeof(dis_examples)},
+         DIS_EUSAGE},
         {"mlp",
          "crowd:vb:warm-up=4",
          "warm-up=4 leaves none of 4 epochs",
-         {.items = c.features, .votes = c.votes},
+         {.size = sizeof(dis_examples), .items = c.features, .votes = c.votes},
          DIS_EUSAGE},
         {"mlp",
          "gold",
          "the item \"i2\" has no label, nor have 87 others; `lenient`",
-         {.items = c.features, .gold = few},
+         {.size = sizeof(dis_examples), .items = c.features, .gold = few},
          DIS_EDATA},
         {"mlp",
          "gold+kl",
          "the class \"9\" of the gold labels is none of the model's",
-         {.items = c.features, .labels = c.soft, .gold = odd},
+         {.size = sizeof(dis_examples), .items = c.features, .labels = c.soft, .gold = odd},
          DIS_EDATA},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -312,7 +341,7 @@ static void refusals(void **state)
     }
     dis_model_train_options o = quick("mlp", "gold");
     o.lenient = true;
-    const dis_examples some = {.items = c.features, .gold = few};
+    const dis_examples some = {.size = sizeof(dis_examples), .items = c.features, .gold = few};
     dis_model *m = train(&some, NULL, &o, 1);
     assert_int_equal(dis_model_get_view(m).n_left_out, N - 2);
     dis_model_destroy(m);
@@ -329,7 +358,7 @@ typedef struct {
 static dis_status everything(void *arg)
 {
     fault_case *f = arg;
-    dis_examples e = {.labels = f->c.soft, .gold = f->c.gold};
+    dis_examples e = {.size = sizeof(dis_examples), .labels = f->c.soft, .gold = f->c.gold};
     dis_model_train_options o = quick(small_model(&f->c, f->model, &e.items), "gold+kl");
     o.epochs = 1;
     o.batch = N;

@@ -11,7 +11,7 @@ static void threads_change_nothing(void **state)
     (void)state;
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
-        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        dis_examples e = {.size = sizeof(dis_examples), .labels = c.soft, .gold = c.gold};
         const dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold+ce");
         dis_model *one = train(&e, &e, &o, 1);
         static const int threads[] = {2, 3, 7};
@@ -32,7 +32,7 @@ static void contexts_change_nothing(void **state)
     (void)state;
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
-        dis_examples e = {.gold = c.gold};
+        dis_examples e = {.size = sizeof(dis_examples), .gold = c.gold};
         const dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold");
         dis_model *m = train(&e, NULL, &o, 1);
         dis_labels *first = NULL;
@@ -100,7 +100,7 @@ static void resumed_is_the_same(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    dis_examples e = {.labels = c.soft, .gold = c.gold};
+    dis_examples e = {.size = sizeof(dis_examples), .labels = c.soft, .gold = c.gold};
     dis_model_train_options o = quick(small_model(&c, GRU_TAGGER, &e.items), "gold+kl");
     resume_everywhere(&e, &e, o, 37);
     e.items = c.features;

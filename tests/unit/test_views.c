@@ -22,7 +22,7 @@ static dis_views make(size_t n, size_t n_views)
         }
         tables[m] = p[m];
     }
-    return (dis_views){.n_items = n, .n_classes = K, .n_views = n_views, .p = tables};
+    return (dis_views){.size = sizeof(dis_views), .n_items = n, .n_classes = K, .n_views = n_views, .p = tables};
 }
 
 static dis_views_distances_view measure(const dis_views *in, uint64_t resamples, dis_views_distances **d)

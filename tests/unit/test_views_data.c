@@ -38,7 +38,8 @@ static void measure(const char *path, const char *const *spec, double r, double 
         fit[m] = em_fit(NULL, votes, spec[m], NULL);
         p[m] = dis_fit_p(fit[m]);
     }
-    const dis_views views = {.n_items = view.n_items, .n_classes = view.n_classes, .n_views = N_SPECS, .p = p};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = view.n_items, .n_classes = view.n_classes, .n_views = N_SPECS, .p = p};
     dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 200;
     dis_views_distances *d;
@@ -124,7 +125,7 @@ static void four_cells(void **state)
     if (dis_votes_read(NULL, paths, 1, NULL, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     const size_t n = dis_votes_get_view(votes).n_items, k = dis_votes_get_view(votes).n_classes;
     int32_t *gold = calloc(n, sizeof *gold), *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
-    if (dis_votes_read_gold(NULL, gold_path, votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_read_gold(NULL, gold_path, NULL, votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_fit *soft = em_fit(NULL, votes, "softmax", NULL), *mace = em_fit(NULL, votes, "mace", NULL),
             *dawid = em_fit(NULL, votes, "dawid-skene:smoothing=0", NULL);
     double sum = 0;
@@ -135,7 +136,8 @@ static void four_cells(void **state)
     }
     em_assert_close(sum / (double)n, 6.476, 5e-4);
     const int32_t *side_a[] = {a}, *side_b[] = {b};
-    const dis_comparison_input in = {.n_items = n,
+    const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                     .n_items = n,
                                      .n_classes = k,
                                      .gold = gold,
                                      .n_a = 1,

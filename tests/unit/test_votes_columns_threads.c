@@ -133,7 +133,8 @@ static void every_layout_gives_the_table_of_a_file(void **state)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             for (int by_dictionary = 0; by_dictionary < 2; by_dictionary++)
                 for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-                    const dis_votes_columns c = {column_of(&task, kinds[k], by_dictionary, 0),
+                    const dis_votes_columns c = {sizeof(dis_votes_columns),
+                                                 column_of(&task, kinds[k], by_dictionary, 0),
                                                  column_of(&worker, kinds[(k + 1) % 5], false, 7),
                                                  column_of(&label, kinds[(k + 2) % 5], by_dictionary, 31)};
                     dis_context *ctx = context_of(ways[w].threads);
@@ -178,7 +179,7 @@ static void numbers_of_every_size(void **state)
                  {DIS_CELLS_BOOL, bits, {"true", "false"}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const dis_cells c = {.kind = cases[i].kind, .n = 2, .values = cases[i].values};
-        const dis_votes_columns columns = {{&c, 1}, {&c, 1}, {&c, 1}};
+        const dis_votes_columns columns = {sizeof(dis_votes_columns), {&c, 1}, {&c, 1}, {&c, 1}};
         dis_votes *votes;
         assert_int_equal(dis_votes_create_from_columns(NULL, &columns, NULL, &votes), DIS_OK);
         const dis_votes_view v = dis_votes_get_view(votes);
@@ -205,7 +206,8 @@ typedef struct {
 
 static pair two_votes(void)
 {
-    return (pair){.text = {{{"t1", 2}, {"t2", 2}}, {{"w1", 2}, {"w2", 2}}, {{"a", 1}, {"b", 1}}}};
+    return (pair){.text = {{{"t1", 2}, {"t2", 2}}, {{"w1", 2}, {"w2", 2}}, {{"a", 1}, {"b", 1}}},
+                  .columns = {.size = sizeof(dis_votes_columns)}};
 }
 
 static dis_status try_pair(pair *p, const dis_votes_options *o, dis_votes **out)
@@ -314,7 +316,7 @@ static void damaged_columns(void **state)
             dis_column column[3] = {p.columns.task, p.columns.worker, p.columns.label};
             dis_cells one[2] = {{.kind = DIS_CELLS_TEXTS, .n = 1, .values = p.text[c]}, bad[i]};
             column[c] = (dis_column){bad[i].n == 2 ? &bad[i] : one, bad[i].n == 2 ? 1 : 2};
-            const dis_votes_columns columns = {column[0], column[1], column[2]};
+            const dis_votes_columns columns = {sizeof(dis_votes_columns), column[0], column[1], column[2]};
             assert_int_equal(dis_votes_create_from_columns(NULL, &columns, NULL, &votes), DIS_EDATA);
             assert_non_null(strstr(dis_last_error(), "damaged"));
         }
@@ -324,11 +326,11 @@ static void damaged_columns(void **state)
                     shorter = {.kind = DIS_CELLS_TEXTS, .n = 1, .values = p.text[0]}, none = {.kind = DIS_CELLS_TEXTS};
     const dis_cells *const wrong[] = {&twice, &odd, &texts};
     for (size_t i = 0; i < 3; i++) {
-        const dis_votes_columns columns = {{wrong[i], 1}, p.columns.worker, p.columns.label};
+        const dis_votes_columns columns = {sizeof(dis_votes_columns), {wrong[i], 1}, p.columns.worker, p.columns.label};
         assert_int_equal(dis_votes_create_from_columns(NULL, &columns, NULL, &votes), DIS_EUSAGE);
     }
-    const dis_votes_columns uneven = {p.columns.task, {&shorter, 1}, p.columns.label},
-                            empty = {{&none, 1}, {&none, 1}, {NULL, 0}};
+    const dis_votes_columns uneven = {sizeof(dis_votes_columns), p.columns.task, {&shorter, 1}, p.columns.label},
+                            empty = {sizeof empty, {&none, 1}, {&none, 1}, {NULL, 0}};
     assert_int_equal(dis_votes_create_from_columns(NULL, &uneven, NULL, &votes), DIS_EDATA);
     assert_int_equal(dis_votes_create_from_columns(NULL, &empty, NULL, &votes), DIS_EDATA);
     dis_votes_options o = dis_votes_options_default();
@@ -356,8 +358,8 @@ static void every_fault_comes_back(void **state)
     fill(&worker, 70, 2, false);
     fill(&label, 9, 3, false);
     label.valid[0] = 0xfb; /* one row to be skipped */
-    dis_votes_columns c = {column_of(&task, DIS_CELLS_STRING, false, 0), column_of(&worker, DIS_CELLS_INT64, false, 7),
-                           column_of(&label, DIS_CELLS_TEXTS, true, 31)};
+    dis_votes_columns c = {sizeof(dis_votes_columns), column_of(&task, DIS_CELLS_STRING, false, 0),
+                           column_of(&worker, DIS_CELLS_INT64, false, 7), column_of(&label, DIS_CELLS_TEXTS, true, 31)};
     walk_faults(call_once, NULL, &c);
 }
 

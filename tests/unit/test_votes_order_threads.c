@@ -325,7 +325,8 @@ static void cut(const char *text, size_t n, cut_rows *out)
         }
     for (size_t c = 0; c < 3; c++)
         out->piece[c] = (dis_cells){.kind = DIS_CELLS_TEXTS, .n = rows, .values = out->cell[c]};
-    out->columns = (dis_votes_columns){{&out->piece[0], 1}, {&out->piece[1], 1}, {&out->piece[2], 1}};
+    out->columns =
+        (dis_votes_columns){sizeof(dis_votes_columns), {&out->piece[0], 1}, {&out->piece[1], 1}, {&out->piece[2], 1}};
 }
 
 static void order_of_columns_makes_no_difference(void **state)

@@ -476,7 +476,7 @@ static void gold_labels(void **state)
         int32_t gold[3] = {7, 7, 7};
         size_t unknown = 7;
         put_file(cases[i].name, cases[i].text, cases[i].n);
-        const dis_status status = dis_votes_read_gold(NULL, in_folder(cases[i].name), votes, gold, &unknown);
+        const dis_status status = dis_votes_read_gold(NULL, in_folder(cases[i].name), NULL, votes, gold, &unknown);
         if (cases[i].message) {
             assert_int_equal(status, DIS_EDATA);
             assert_non_null(strstr(dis_last_error(), cases[i].message));

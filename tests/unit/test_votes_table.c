@@ -19,8 +19,14 @@ static void groups_in_order(void **state)
     (void)state;
     const uint32_t task[] = {2, 0, 2, 1, 0, 2}, worker[] = {0, 1, 2, 0, 2, 1};
     const uint16_t given[] = {1, 0, 2, 2, 1, 0};
-    const dis_votes_arrays a = {
-        .n_votes = 6, .n_items = 4, .n_workers = 3, .n_classes = 3, .task = task, .worker = worker, .label = given};
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = 6,
+                                .n_items = 4,
+                                .n_workers = 3,
+                                .n_classes = 3,
+                                .task = task,
+                                .worker = worker,
+                                .label = given};
     dis_votes *votes;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     const dis_votes_view v = dis_votes_get_view(votes);
@@ -44,8 +50,14 @@ static void duplicates_as_asked(void **state)
     (void)state;
     const uint32_t task[] = {0, 0, 0, 1, 1}, worker[] = {0, 1, 0, 1, 1};
     const uint16_t given[] = {0, 1, 1, 0, 1};
-    dis_votes_arrays a = {
-        .n_votes = 5, .n_items = 2, .n_workers = 2, .n_classes = 2, .task = task, .worker = worker, .label = given};
+    dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                          .n_votes = 5,
+                          .n_items = 2,
+                          .n_workers = 2,
+                          .n_classes = 2,
+                          .task = task,
+                          .worker = worker,
+                          .label = given};
     dis_votes *votes = (dis_votes *)&a;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     assert_ptr_equal(votes, &a);
@@ -74,8 +86,14 @@ static void wrong_arrays_are_refused(void **state)
     (void)state;
     uint32_t task = 1, worker = 0;
     uint16_t given = 0;
-    dis_votes_arrays a = {
-        .n_votes = 1, .n_items = 1, .n_workers = 1, .n_classes = 1, .task = &task, .worker = &worker, .label = &given};
+    dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                          .n_votes = 1,
+                          .n_items = 1,
+                          .n_workers = 1,
+                          .n_classes = 1,
+                          .task = &task,
+                          .worker = &worker,
+                          .label = &given};
     dis_votes *votes;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     task = 0, worker = 1;
@@ -130,7 +148,8 @@ static void equal_to_a_stable_sort_threads(void **state)
             next[task[i] + 1]++;
         }
         for (size_t i = 0; i < n_items; i++) next[i + 1] += next[i];
-        const dis_votes_arrays a = {.n_votes = n,
+        const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                    .n_votes = n,
                                     .n_items = n_items,
                                     .n_workers = shapes[s].n_workers,
                                     .n_classes = shapes[s].n_classes,
@@ -169,7 +188,8 @@ static void survives_no_memory(void **state)
     uint32_t task[40], worker[40];
     uint16_t given[40];
     for (uint32_t i = 0; i < 40; i++) task[i] = i % 2, worker[i] = i % 19, given[i] = (uint16_t)(i % 3);
-    const dis_votes_arrays a = {.n_votes = 40,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = 40,
                                 .n_items = 2,
                                 .n_workers = 19,
                                 .n_classes = 3,

@@ -39,7 +39,8 @@ static dis_status hear(void *user, const dis_watch_row *row)
 
 static dis_status vote(dis_watch *w, const char *task, const char *worker, const char *label)
 {
-    const dis_watch_vote v = {.task = task,
+    const dis_watch_vote v = {.size = sizeof(dis_watch_vote),
+                              .task = task,
                               .n_task = strlen(task),
                               .worker = worker,
                               .n_worker = strlen(worker),
@@ -185,7 +186,8 @@ static void it_agrees_with_a_fit_to_all_votes(void **state)
             worker[n] = (i * 5 + k * (1 + i % 2)) % WORKERS;
             label[n] = label_of(i, worker[n]);
         }
-    const dis_votes_arrays a = {.n_votes = n,
+    const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                                .n_votes = n,
                                 .n_items = ITEMS,
                                 .n_workers = WORKERS,
                                 .n_classes = K,

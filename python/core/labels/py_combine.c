@@ -81,13 +81,14 @@ static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
     if (parse_inputs(views, weight, n_items * n_classes, &in) == 0)
         array = core_array_create(state, CORE_FLOAT64, n_items, n_classes, &data);
     if (array && core_begin(&call, state, threads, progress) == 0) {
-        const dis_views all = {.n_items = (size_t)n_items,
+        const dis_views all = {.size = sizeof(dis_views),
+                               .n_items = (size_t)n_items,
                                .n_classes = (size_t)n_classes,
                                .n_views = (size_t)in.n,
                                .p = in.p,
                                .weight = in.weight.buf,
                                .votes = votes};
-        dis_combination did = {0};
+        dis_combination did = dis_combination_default();
         core_release(&call);
         const dis_status status = dis_views_combine(call.ctx, &all, spec, data, &did);
         core_retake(&call);
@@ -140,6 +141,7 @@ dis_status core_choose_labels(const dis_votes *votes, const core_texts *methods,
                               dis_label_plan *out)
 {
     const bool workers = dis_votes_get_view(votes).start != NULL;
+    *out = dis_label_plan_default();
     const char *usual = dis_scale_get(dis_votes_scale(votes))->method;
     if (methods->n == 0 && usual && workers) return dis_label_plan_parse(&usual, 1, combine, workers, out);
     return dis_label_plan_parse(methods->text, methods->n, combine, workers, out);
@@ -149,7 +151,7 @@ static dis_status run_labels(core_call *call, const dis_votes *votes, const core
                              const char *combination, const dis_fit_options *fit, double *p)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     dis_label_result_options how = dis_label_result_options_default();
     how.fit = fit;
     dis_label_result *result = NULL;

@@ -42,7 +42,7 @@ static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *
                                      &scale, &fold_case, &trim, &many))
         return NULL;
     core_state *state = core_state_of_module(module);
-    dis_votes_columns columns;
+    dis_votes_columns columns = dis_votes_columns_default();
     dis_votes_options options = dis_votes_options_default();
     if (core_column_get(state, task, "task", &columns.task) < 0 ||
         core_column_get(state, worker, "worker", &columns.worker) < 0 ||
@@ -306,7 +306,8 @@ static PyObject *votes_from_arrays(PyObject *module, PyObject *args)
         }
     }
     if (!failed) {
-        const dis_votes_arrays arrays = {.n_votes = (size_t)n,
+        const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                         .n_votes = (size_t)n,
                                          .n_items = dis_names_count(names[0]),
                                          .n_workers = dis_names_count(names[1]),
                                          .n_classes = dis_names_count(names[2]),

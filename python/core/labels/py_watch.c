@@ -38,7 +38,7 @@ static PyObject *end_rows(watch_object *self, dis_status status)
 static PyObject *add(PyObject *object, PyObject *args)
 {
     watch_object *self = (watch_object *)object;
-    dis_watch_vote v;
+    dis_watch_vote v = dis_watch_vote_default();
     Py_ssize_t n_task, n_worker, n_label;
     if (!PyArg_ParseTuple(args, "s#s#s#:add", &v.task, &n_task, &v.worker, &n_worker, &v.label, &n_label)) return NULL;
     v.n_task = (size_t)n_task;

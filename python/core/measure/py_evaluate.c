@@ -141,7 +141,7 @@ static int put_places(PyObject *from, const char *what, size_t n, size_t limit, 
 static int parse_votes(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
                        size_t n_classes, vote_places *out)
 {
-    *out = (vote_places){.place = NULL};
+    *out = (vote_places){.votes = {.size = sizeof out->votes}};
     if (!table || table == Py_None) return 0;
     out->votes.votes = core_votes_get(state, table);
     if (!out->votes.votes) return -1;
@@ -189,11 +189,13 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         (!groups || core_get_buffer(group, "groups", CORE_UINT32, n_items, &t.group) == 0) &&
         parse_votes(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
-        const dis_evaluation_votes from = {.votes = votes.votes.votes,
+        const dis_evaluation_votes from = {.size = sizeof(dis_evaluation_votes),
+                                           .votes = votes.votes.votes,
                                            .labels = labels,
                                            .item_map = votes.votes.item_map,
                                            .class_map = votes.votes.class_map};
-        const dis_evaluation_input in = {.n_items = n,
+        const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                         .n_items = n,
                                          .n_classes = k,
                                          .q = t.q.buf,
                                          .gold = t.gold.buf,
@@ -356,7 +358,8 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
         parse_side(a, "a", n, k, &sides[0]) == 0 && parse_side(b, "b", n, k, &sides[1]) == 0 &&
         parse_votes(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
-        const dis_comparison_input in = {.n_items = n,
+        const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                         .n_items = n,
                                          .n_classes = k,
                                          .gold = votes.place ? NULL : known.buf,
                                          .n_a = sides[0].n,

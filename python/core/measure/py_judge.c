@@ -58,8 +58,8 @@ static PyObject *judge_of(core_state *state, const dis_judge_view *v)
 static int parse_requirements(PyObject *bounds, dis_requirement *rows, size_t *n)
 {
     *n = 0;
-    for (size_t k = 0; dis_requirement_name(k); k++) {
-        PyObject *bound = PyDict_GetItemString(bounds, dis_requirement_name(k));
+    for (size_t k = 0; dis_requirement_kind_name((dis_requirement_kind)k); k++) {
+        PyObject *bound = PyDict_GetItemString(bounds, dis_requirement_kind_name((dis_requirement_kind)k));
         if (!bound) continue;
         const double x = PyFloat_AsDouble(bound);
         if (x == -1 && PyErr_Occurred()) return -1;
@@ -73,7 +73,7 @@ static PyObject *requirements_of(const dis_requirement *rows, size_t n)
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (size_t r = 0; list && r < n; r++) {
         PyObject *d = PyDict_New();
-        if (!d || core_put(d, "name", core_text(dis_requirement_name(rows[r].kind))) < 0 ||
+        if (!d || core_put(d, "name", core_text(dis_requirement_kind_name(rows[r].kind))) < 0 ||
             core_put(d, "bound", core_real(rows[r].bound)) < 0 ||
             core_put(d, "outcome", core_text(dis_requirement_outcome_name(rows[r].outcome))) < 0 ||
             core_put(d, "figure", core_metric(&rows[r].figure)) < 0 ||

@@ -2,7 +2,7 @@
 #include "measure/py_measure.h"
 #include "tool/value_names.h"
 
-static PyObject *metrics_of(const dis_metric m[DIS_PREDICTION_SOURCES][DIS_AVERAGES])
+static PyObject *metrics_of(const dis_metric *const *m)
 {
     static const char *const names[] = {"model", "worker_most_frequent", "majority_of_others"};
     PyObject *dict = PyDict_New();

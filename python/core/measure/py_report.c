@@ -73,7 +73,8 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
     core_call call;
     if (parse_views(tuple, (size_t)n_items, (size_t)n_classes, views) == 0 &&
         core_begin(&call, state, threads, progress) == 0) {
-        const dis_views all = {.n_items = (size_t)n_items,
+        const dis_views all = {.size = sizeof(dis_views),
+                               .n_items = (size_t)n_items,
                                .n_classes = (size_t)n_classes,
                                .n_views = views->n,
                                .p = views->p};
@@ -165,8 +166,12 @@ static int add_labels(core_state *state, job *j, PyObject *part)
         if (!PyArg_ParseTuple(PyTuple_GetItem(list, i), "sOO:view", &name, &fit_object, &p)) return -1;
         Py_buffer *view = &j->labels.view[i];
         if (core_rows_must(p, "labels", n, k, view) < 0) return -1;
-        const dis_labels_view labels = {
-            .n_items = n, .n_classes = k, .p = view->buf, .tasks = j->tasks, .classes = j->classes};
+        const dis_labels_view labels = {.size = sizeof(dis_labels_view),
+                                        .n_items = n,
+                                        .n_classes = k,
+                                        .p = view->buf,
+                                        .tasks = j->tasks,
+                                        .classes = j->classes};
         const dis_fit *fit = fit_object == Py_None ? NULL : core_fit_get(state, fit_object);
         if (PyErr_Occurred()) return -1;
         status =
@@ -212,7 +217,8 @@ static int add_predictions(core_state *state, job *j, PyObject *part)
     if (!core_sizes_ok(n, (Py_ssize_t)k) || core_gold_get(gold, "gold", (size_t)n, k, &j->test_gold) < 0 ||
         core_rows_get(human, "human", (size_t)n, k, &j->human) < 0)
         return -1;
-    const dis_report_test test = {.n_items = (size_t)n,
+    const dis_report_test test = {.size = sizeof(dis_report_test),
+                                  .n_items = (size_t)n,
                                   .n_classes = k,
                                   .classes = j->test_classes,
                                   .gold = j->test_gold.buf,
@@ -359,7 +365,8 @@ static PyObject *write_labels(PyObject *module, PyObject *args, PyObject *keywor
     failed = failed || core_rows_must(p, "labels", dis_names_count(rows), dis_names_count(columns), &view) < 0 ||
              core_begin(&call, state, threads, NULL) < 0;
     if (!failed) {
-        const dis_labels_view v = {.n_items = dis_names_count(rows),
+        const dis_labels_view v = {.size = sizeof(dis_labels_view),
+                                   .n_items = dis_names_count(rows),
                                    .n_classes = dis_names_count(columns),
                                    .p = view.buf,
                                    .tasks = rows,

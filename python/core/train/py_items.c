@@ -67,7 +67,8 @@ static PyObject *from_texts(PyObject *module, PyObject *args, PyObject *keywords
     else if (names_of(state, list, "texts", &texts) == 0 && texts && names_of(state, tasks, "tasks", &ids) == 0 &&
              (!tokens || core_get_buffer(sentences, "sentences", CORE_UINT64, -1, &bounds) == 0)) {
         const size_t n = dis_names_count(texts), in_sentences = tokens ? (size_t)bounds.len / sizeof(uint64_t) : 0;
-        const dis_items_view view = {.kind = tokens ? DIS_ITEMS_TOKENS : DIS_ITEMS_TEXT,
+        const dis_items_view view = {.size = sizeof(dis_items_view),
+                                     .kind = tokens ? DIS_ITEMS_TOKENS : DIS_ITEMS_TEXT,
                                      .n_items = n / (size_t)n_texts,
                                      .tasks = ids,
                                      .n_texts = (size_t)n_texts,
@@ -105,7 +106,8 @@ static PyObject *from_array(PyObject *module, PyObject *args, PyObject *keywords
     Py_buffer numbers;
     if (core_get_buffer(x, "items", CORE_FLOAT32, n * width, &numbers) < 0) return NULL;
     if (names_of(state, tasks, "tasks", &ids) == 0) {
-        const dis_items_view view = {.kind = images ? DIS_ITEMS_IMAGES : DIS_ITEMS_FEATURES,
+        const dis_items_view view = {.size = sizeof(dis_items_view),
+                                     .kind = images ? DIS_ITEMS_IMAGES : DIS_ITEMS_FEATURES,
                                      .n_items = (size_t)n,
                                      .tasks = ids,
                                      .height = images ? (size_t)a : 0,

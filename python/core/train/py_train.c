@@ -33,7 +33,8 @@ static dis_status gold_of(const dis_names *tasks, const dis_names *classes, cons
         }
     if (status == DIS_OK) status = dis_names_create(text, m, &some);
     if (status == DIS_OK) {
-        const dis_gold_view view = {.n_items = m, .label = known, .tasks = some, .classes = classes};
+        const dis_gold_view view = {
+            .size = sizeof(dis_gold_view), .n_items = m, .label = known, .tasks = some, .classes = classes};
         status = dis_gold_create(NULL, &view, out);
     }
     dis_names_destroy(some);
@@ -60,8 +61,12 @@ static int parse_examples(core_state *state, PyObject *tuple, const dis_names *c
         return -1;
     }
     if (p.buf) {
-        const dis_labels_view view = {
-            .n_items = v.n_items, .n_classes = k, .p = p.buf, .tasks = v.tasks, .classes = classes};
+        const dis_labels_view view = {.size = sizeof(dis_labels_view),
+                                      .n_items = v.n_items,
+                                      .n_classes = k,
+                                      .p = p.buf,
+                                      .tasks = v.tasks,
+                                      .classes = classes};
         status = dis_labels_create(NULL, &view, &out->labels);
     }
     if (known.buf && status == DIS_OK) status = gold_of(v.tasks, classes, known.buf, &out->gold);
@@ -183,7 +188,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     o.lenient = lenient != 0;
     o.resume = resume != 0;
     o.classes = classes;
-    examples train_on = {0}, judge_by = {0};
+    examples train_on = {.e = dis_examples_default()}, judge_by = {.e = dis_examples_default()};
     core_call call;
     if (parse_examples(state, given, classes, &train_on) == 0 && parse_weights(weights, &train_on) == 0 &&
         (dev == Py_None || parse_examples(state, dev, classes, &judge_by) == 0) &&

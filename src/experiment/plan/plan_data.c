@@ -29,7 +29,7 @@ static dis_status check_labels(dis__plan_internal *p, const char *name, const di
     const dis__yaml_node *at = l->at;
     if ((l->method != NULL) + (l->methods.n > 0) + (l->file != NULL) != 1)
         return FAIL(p, at, "labels %.100s: give one of method, methods and file", name);
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     const dis_recipe *recipe = l->method ? dis_recipe_find(l->method) : NULL;
     if (l->combine && !l->methods.n && !recipe) return FAIL(p, at, "labels %.100s: combine needs methods", name);
     if (l->method) {
@@ -73,7 +73,7 @@ dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at
         return FAIL(p, at, "%s: \"%.100s\" is no name under labels and no method%s%s%s", key, text,
                     near ? "; did you mean " : "; dissent list methods shows them", near ? near : "", near ? "?" : "");
     }
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     DIS_TRY(dis__plan_refuse(p, at, key, dis_label_plan_parse(&text, 1, NULL, true, &choice)));
     dis__labels_part *part;
     DIS_TRY(dis__plan_alloc(&p->memory, &part, 1, sizeof *part));

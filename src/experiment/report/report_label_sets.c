@@ -99,7 +99,11 @@ static dis_status distances(dis__experiment_page *p, size_t first, size_t end, l
     DIS_TRY(gather(p, first, end, "test", s));
     if (s->n < 2) return DIS_OK;
     for (size_t i = 0; i < s->n; i++) views[i] = s->one[i].p;
-    const dis_views in = {.n_items = s->one[0].n_items, .n_classes = s->one[0].n_classes, .n_views = s->n, .p = views};
+    const dis_views in = {.size = sizeof(dis_views),
+                          .n_items = s->one[0].n_items,
+                          .n_classes = s->one[0].n_classes,
+                          .n_views = s->n,
+                          .p = views};
     dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 0;
     DIS_TRY(dis_views_distances_run(p->ctx, &in, &o, &d));

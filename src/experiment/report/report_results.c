@@ -152,7 +152,11 @@ static dis_status measure_majority(dis_context *ctx, const dis__pooled *x, major
     o.resamples = 0;
     o.metrics = wanted;
     o.n_metrics = DIS_EVALUATION_METRICS;
-    const dis_evaluation_input in = {.n_items = x->n_items, .n_classes = x->n_classes, .q = x->p, .gold = x->gold};
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = x->n_items,
+                                     .n_classes = x->n_classes,
+                                     .q = x->p,
+                                     .gold = x->gold};
     DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
     const dis_evaluation_view v = dis_evaluation_get_view(evaluation);
     const dis_metric *accuracy = &v.metric[DIS_EVALUATION_MAJORITY_ACCURACY];

@@ -103,8 +103,16 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     if (c->worker_table) DIS_TRY(dis_worker_table_read(r->ctx, c->worker_table, NULL, &table));
     o.worker_table = table;
     o.worker_features = c->worker_features;
-    const dis_examples t = {.items = train->items, .labels = train->labels, .gold = train->gold, .votes = train->votes};
-    const dis_examples d = {.items = dev->items, .labels = dev->labels, .gold = dev->gold, .votes = dev->votes};
+    const dis_examples t = {.size = sizeof(dis_examples),
+                            .items = train->items,
+                            .labels = train->labels,
+                            .gold = train->gold,
+                            .votes = train->votes};
+    const dis_examples d = {.size = sizeof(dis_examples),
+                            .items = dev->items,
+                            .labels = dev->labels,
+                            .gold = dev->gold,
+                            .votes = dev->votes};
     const dis_examples *judge = dev->items ? &d : NULL;
     const dis_status status = c->carry_moments ? dis__train_with_moments(r->ctx, &t, judge, &o, &r->moments, &r->model)
                                                : dis_model_train(r->ctx, &t, judge, &o, &r->model);
@@ -233,7 +241,8 @@ static dis_status measure_rows(running *r, const measuring *w, const dis__predic
         n++;
     }
     if (status == DIS_OK && n) {
-        const dis_evaluation_input in = {.n_items = n,
+        const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                         .n_items = n,
                                          .n_classes = k,
                                          .q = q,
                                          .gold = gold,

@@ -78,7 +78,8 @@ static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, con
 {
     uint32_t *task = NULL, *worker = NULL;
     uint16_t *label = NULL;
-    dis_votes_arrays a = {.n_items = v->n_items,
+    dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
+                          .n_items = v->n_items,
                           .n_workers = v->n_workers,
                           .n_classes = v->n_classes,
                           .tasks = v->tasks,
@@ -159,7 +160,7 @@ static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const di
 {
     const bool workers = dis_votes_get_view(votes).start != NULL;
     const char *const *specs = l->method ? &l->method : l->methods.text;
-    dis_label_plan choice;
+    dis_label_plan choice = dis_label_plan_default();
     dis_label_result *result;
     DIS_TRY(dis_label_plan_parse(specs, l->method ? 1 : l->methods.n, l->methods.n == 1 ? NULL : l->combine, workers,
                                  &choice));

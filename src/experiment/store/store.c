@@ -1,6 +1,7 @@
 /* Claims on runs and their results, in the database of a store (store_open.c). Every change is one transaction that
  * begins as a writer, so that what it reads cannot change under it. */
 #include "experiment/store/store_internal.h"
+#include "core/options/enum_names.h"
 #include "core/memory/memory.h"
 #include "dissent/version.h"
 #include "io/output/format_fields.h"
@@ -25,17 +26,12 @@ static dis_status has_measures(dis__store *s, const dis__plan *plan, const char 
     return dis__sql_end(&q);
 }
 
-static const char *const state_names[DIS_RUN_STATES] = {"missing", "running", "done", "failed"};
-
-const char *dis_run_state_name(dis_run_state state)
-{
-    return state < DIS_RUN_STATES ? state_names[state] : "unknown";
-}
+DIS_ENUM_NAMES(dis_run_state, "missing", "running", "done", "failed")
 
 static dis_run_state state_of(const char *name)
 {
     for (size_t i = 0; name && i < DIS_RUN_STATES; i++)
-        if (strcmp(name, state_names[i]) == 0) return (dis_run_state)i;
+        if (strcmp(name, dis_run_state_name((dis_run_state)i)) == 0) return (dis_run_state)i;
     return DIS_RUN_MISSING;
 }
 
@@ -212,7 +208,7 @@ static dis_status end_run(dis__store *s, const char *key, dis_run_state state, c
     dis__query q =
         dis__sql_query(s->db,
                        "UPDATE runs SET state = ?, owner = NULL, message = ?, finished = ?, seconds = ? WHERE key = ?");
-    dis__bind_text(&q, state_names[state]);
+    dis__bind_text(&q, dis_run_state_name(state));
     dis__bind_text(&q, message);
     dis__bind_text(&q, now);
     dis__bind_real(&q, seconds);

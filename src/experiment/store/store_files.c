@@ -240,7 +240,7 @@ static dis_status read_gold(const dis__store *s, dis_context *ctx, const char *h
     dis_status status = DIS_OK;
     if (dis__os_access(path, F_OK) == 0) {
         dis_gold *gold = NULL;
-        status = dis_gold_read(ctx, path, &gold);
+        status = dis_gold_read(ctx, path, NULL, &gold);
         if (status == DIS_OK) status = dis__alloc_array(out, v->n_items, sizeof **out);
         if (status == DIS_OK) {
             const dis_gold_view view = dis_gold_get_view(gold);

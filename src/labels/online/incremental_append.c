@@ -275,8 +275,12 @@ static dis_status append(dis_context *ctx, dis__incremental_update *a, dis_label
     DIS_TRY(copy_model(a));
     DIS_TRY(copy_posteriors(a));
     DIS_TRY(do_rounds(a));
-    const dis_labels_view labels = {
-        .n_items = m->n_items, .n_classes = a->g->n_classes, .p = a->p, .tasks = m->tasks, .classes = m->classes};
+    const dis_labels_view labels = {.size = sizeof(dis_labels_view),
+                                    .n_items = m->n_items,
+                                    .n_classes = a->g->n_classes,
+                                    .p = a->p,
+                                    .tasks = m->tasks,
+                                    .classes = m->classes};
     return dis_labels_create(ctx, &labels, out);
 }
 

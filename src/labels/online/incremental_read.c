@@ -3,6 +3,7 @@
  * names and counts of workers, and 8 bytes per 512 bytes of the file. */
 #include "labels/online/incremental_internal.h"
 #include "core/memory/memory.h"
+#include "core/options/sized_structs.h"
 #include "core/names/names_internal.h"
 #include <math.h>
 
@@ -120,7 +121,8 @@ void dis_incremental_destroy(dis_incremental *g)
     dis__free(g);
 }
 
-const dis_names *dis_incremental_get_classes(const dis_incremental *g)
-{
-    return g->classes;
-}
+DIS_VIEW_DEFINE(dis_incremental, state,
+                ((dis_incremental_view){.n_items = state->n_items,
+                                        .n_workers = state->n_workers,
+                                        .n_classes = state->n_classes,
+                                        .classes = state->classes}))

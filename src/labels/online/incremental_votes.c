@@ -74,7 +74,8 @@ static dis_status join_votes(dis_context *ctx, dis__incremental_update *a, dis_d
     DIS_TRY(dis__tensor_check_all(&a->g->check));
     DIS_TRY(dis__incremental_match_votes(a));
     DIS_TRY(gather(a, x));
-    const dis_votes_arrays all = {.n_votes = a->g->part[DIS_INCREMENTAL_WORKER]->n + a->more->n_votes,
+    const dis_votes_arrays all = {.size = sizeof(dis_votes_arrays),
+                                  .n_votes = a->g->part[DIS_INCREMENTAL_WORKER]->n + a->more->n_votes,
                                   .n_items = dis_names_count(x->tasks),
                                   .n_workers = dis_names_count(x->workers),
                                   .n_classes = a->g->n_classes,
@@ -88,8 +89,8 @@ static dis_status join_votes(dis_context *ctx, dis__incremental_update *a, dis_d
     return dis_votes_create_from_arrays(ctx, &all, out);
 }
 
-dis_status dis_incremental_get_votes(dis_context *ctx, const dis_incremental *g, const dis_votes *more,
-                                     dis_duplicates duplicates, dis_votes **out)
+dis_status dis_incremental_merge_votes(dis_context *ctx, const dis_incremental *g, const dis_votes *more,
+                                       dis_duplicates duplicates, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view m = dis_votes_get_view(more);

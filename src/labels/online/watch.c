@@ -20,6 +20,7 @@
  * Cost of a vote: O(K votes of the item). Memory: per open item some 100 bytes, its name, 8 bytes per vote and 8 per
  * class; per worker 8 K (K + 1) bytes and the name; per retired item 13 to 27 bytes. */
 #include "tool/arrays.h"
+#include "core/options/enum_names.h"
 #include "labels/online/watch_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -31,14 +32,11 @@
 
 enum { MIN_SWEEP = 1024 };
 
+DIS_OPTIONS_DEFAULTS(dis_watch_vote, .size = sizeof(dis_watch_vote))
 DIS_OPTIONS_DEFAULTS(dis_watch_options, .size = sizeof(dis_watch_options), .confidence = .95, .min_votes = 2,
                      .request_from = 3, .power = .7, .limit = 16)
 
-const char *dis_watch_reason_name(dis_watch_reason reason)
-{
-    static const char *const names[] = {"sure", "more", "limit"};
-    return (size_t)reason < sizeof names / sizeof *names ? names[reason] : NULL;
-}
+DIS_ENUM_NAMES(dis_watch_reason, "sure", "more", "limit")
 
 /* ---- ids ---- */
 
@@ -273,8 +271,11 @@ static dis_status vote_on(dis_watch *w, size_t i, dis__incremental_vote vote, co
     return w->since_sweep >= MIN_SWEEP && w->since_sweep >= w->votes_open ? sweep(w, &unused) : DIS_OK;
 }
 
-dis_status dis_watch_add(dis_watch *w, const dis_watch_vote *v)
+dis_status dis_watch_add(dis_watch *w, const dis_watch_vote *given)
 {
+    dis_watch_vote vote_given = dis_watch_vote_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_watch_vote, &vote_given, given));
+    const dis_watch_vote *v = &vote_given;
     DIS_TRY(check_id("task", v->n_task));
     DIS_TRY(check_id("worker", v->n_worker));
     if (v->n_label == 0) return dis__fail(DIS_EDATA, "an empty label; if it means \"no vote\", say `na` \"\"");

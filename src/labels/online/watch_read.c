@@ -37,7 +37,8 @@ static dis_status add_row(dis_watch *w, dis__vote_lines *l)
         *(l->dropped ? &w->dropped : &w->na) += 1;
         return DIS_OK;
     }
-    const dis_watch_vote vote = {.task = cell[DIS_COLUMN_TASK].text,
+    const dis_watch_vote vote = {.size = sizeof(dis_watch_vote),
+                                 .task = cell[DIS_COLUMN_TASK].text,
                                  .n_task = cell[DIS_COLUMN_TASK].n,
                                  .worker = cell[DIS_COLUMN_WORKER].text,
                                  .n_worker = cell[DIS_COLUMN_WORKER].n,

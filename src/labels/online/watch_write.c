@@ -75,7 +75,8 @@ dis_status dis_watch_write(const dis_watch *w, const char *path, const char *for
     qsort(e, n, sizeof *e, by_serial);
     DIS_TRY_GOTO(status, gather_labels(w, e, n, classes, p, &list), end);
     DIS_TRY_GOTO(status, dis__name_list_move(&list, &tasks), end);
-    const dis_labels_view labels = {.n_items = n, .n_classes = K, .p = p, .tasks = tasks, .classes = classes};
+    const dis_labels_view labels = {
+        .size = sizeof(dis_labels_view), .n_items = n, .n_classes = K, .p = p, .tasks = tasks, .classes = classes};
     status = dis_labels_write(NULL, &labels, path, format);
 end:
     dis__free(e);

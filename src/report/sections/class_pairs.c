@@ -5,6 +5,7 @@
 #include "report/sections/verdict.h"
 #include "core/memory/memory.h"
 #include "labels/method.h"
+#include "review/review_parts.h"
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static dis_status tally_init(tally *t, const dis__report_job *job)
     DIS_TRY(dis__alloc_zeroed(&t->pairs, n * n, sizeof *t->pairs));
     for (size_t i = 0; i < job->verdicts.n_workers; i++)
         t->is_ignored[job->verdicts.workers[i].worker] =
-            dis_review_verdict_is_unreliable(job->verdicts.workers[i].verdict);
+            dis__review_verdict_is_unreliable(job->verdicts.workers[i].verdict);
     return DIS_OK;
 }
 

@@ -86,7 +86,8 @@ dis_status dis__figure_distances(dis__report_job *job)
     if (r->n_views < 2) return DIS_OK;
     const double *p[DIS_MAX_VIEWS];
     for (size_t m = 0; m < r->n_views; m++) p[m] = r->view[m].p;
-    const dis_views views = {.n_items = r->n_items, .n_classes = r->n_classes, .n_views = r->n_views, .p = p};
+    const dis_views views = {
+        .size = sizeof(dis_views), .n_items = r->n_items, .n_classes = r->n_classes, .n_views = r->n_views, .p = p};
     dis_views_distances_options o = dis_views_distances_options_default();
     o.seed = r->seed;
     o.resamples = r->resamples;

@@ -44,7 +44,8 @@ static dis_status evaluate(dis__report_job *job)
     o.ordinal = r->ordinal;
     o.keep_items = true;
     for (size_t m = 0; m < r->n_predictions; m++) {
-        const dis_evaluation_input in = {.n_items = r->test.n_items,
+        const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                         .n_items = r->test.n_items,
                                          .n_classes = r->test.n_classes,
                                          .q = r->prediction[m].q,
                                          .gold = r->test.gold,
@@ -94,7 +95,8 @@ static dis_status test_accuracy(dis__report_job *job, size_t a, size_t b, double
             for (size_t i = 0; i < t->n_items; i++)
                 label[s][i] = (int32_t)dis__argmax(job->r->prediction[model[s]].q + i * t->n_classes, t->n_classes);
         const int32_t *one[] = {label[0]}, *other[] = {label[1]};
-        const dis_comparison_input in = {.n_items = t->n_items,
+        const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
+                                         .n_items = t->n_items,
                                          .n_classes = t->n_classes,
                                          .gold = t->gold,
                                          .n_a = 1,

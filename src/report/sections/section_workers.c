@@ -5,6 +5,7 @@
 #include "report/sections/worker_statistics.h"
 #include "core/memory/memory.h"
 #include "labels/method.h"
+#include "review/review_parts.h"
 #include "stats/distributions.h"
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ const dis_review_worker *dis__worker_statistics_find_review(const dis__report_jo
 
 static unsigned char marker_kind(const dis_review_worker *w)
 {
-    return dis_review_verdict_is_unreliable(w->verdict) ? 2 : w->verdict == DIS_REVIEW_WEAK ? 1 : 0;
+    return dis__review_verdict_is_unreliable(w->verdict) ? 2 : w->verdict == DIS_REVIEW_WEAK ? 1 : 0;
 }
 
 static bool judged(const dis_review_worker *w)
@@ -52,7 +53,7 @@ static counts count_verdicts(const dis__report_job *job)
         if (w->votes == 0) continue;
         c.judged += judged(w);
         c.cause[w->verdict]++;
-        if (dis_review_verdict_is_unreliable(w->verdict)) c.doubtful_votes += w->votes;
+        if (dis__review_verdict_is_unreliable(w->verdict)) c.doubtful_votes += w->votes;
     }
     return c;
 }

@@ -90,14 +90,8 @@ static dis_status read_gold(dis_context *ctx, known *k, const char *path)
     return dis__table_rows_finish(&r, status);
 }
 
-dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
-                               size_t *unknown)
-{
-    return dis_votes_read_gold_with(ctx, path, NULL, votes, gold, unknown);
-}
-
-dis_status dis_votes_read_gold_with(dis_context *ctx, const char *path, const dis_gold_options *options,
-                                    const dis_votes *votes, int32_t *gold, size_t *unknown)
+dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_gold_options *options,
+                               const dis_votes *votes, int32_t *gold, size_t *unknown)
 {
     DIS_MEMORY_SCOPE(ctx);
     known k = {.votes = votes, .secret = dis__secret_draw(), .o = dis_gold_options_default()};

@@ -4,6 +4,7 @@
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
 #include "tables/gold/gold_table.h"
+#include "core/options/sized_structs.h"
 #include <string.h>
 
 static const char from_memory[] = "gold labels";
@@ -41,8 +42,11 @@ static dis_status copy_gold(const dis_gold_view *v, dis_gold *gold)
     return dis__names_copy(v->classes, &gold->classes);
 }
 
-dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *view, dis_gold **out)
+dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *given, dis_gold **out)
 {
+    dis_gold_view own = dis_gold_view_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_gold_view, &own, given));
+    const dis_gold_view *view = &own;
     if (view->n_items == 0) return dis__fail(DIS_EDATA, "no gold labels");
     if (!view->tasks || !view->classes || dis_names_count(view->tasks) != view->n_items)
         return dis__fail(DIS_EUSAGE, "%s need a task each, and the classes", from_memory);

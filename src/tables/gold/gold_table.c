@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+DIS_OPTIONS_DEFAULTS(dis_gold_view, .size = sizeof(dis_gold_view))
+
 /* A list of different names that grows. While they ascend (core/names/name_order.h) there is no table of them. */
 typedef struct {
     bool broken[DIS_NAME_ORDERS];
@@ -295,12 +297,7 @@ dis_status dis__gold_table_read(dis_context *ctx, const dis__gold_source *source
     return load_kind(ctx, sources, n, &labels_kind, out);
 }
 
-dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out)
-{
-    return dis_gold_read_with(ctx, path, NULL, out);
-}
-
-dis_status dis_gold_read_with(dis_context *ctx, const char *path, const dis_gold_options *options, dis_gold **out)
+dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_gold_options *options, dis_gold **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_gold_options o = dis_gold_options_default();
@@ -363,6 +360,10 @@ void dis_gold_destroy(dis_gold *gold)
 
 static dis_gold_view view_of(const dis_gold *gold)
 {
-    return (dis_gold_view){.n_items = gold->n, .label = gold->label, .tasks = gold->tasks, .classes = gold->classes};
+    return (dis_gold_view){.size = sizeof(dis_gold_view),
+                           .n_items = gold->n,
+                           .label = gold->label,
+                           .tasks = gold->tasks,
+                           .classes = gold->classes};
 }
-DIS_VIEW_DEFINE(dis_gold, gold, view_of(gold))
+DIS_SIZED_VIEW_DEFINE(dis_gold, gold, view_of(gold))

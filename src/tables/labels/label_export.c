@@ -386,9 +386,12 @@ static dis_status choose_control(exporting *e)
     return DIS_OK;
 }
 
-dis_status dis_labels_export(dis_context *ctx, const dis_labels_view *labels, const char *path,
+dis_status dis_labels_export(dis_context *ctx, const dis_labels_view *given, const char *path,
                              const dis_labels_export_options *options, dis_export_notes *notes)
 {
+    dis_labels_view own = dis_labels_view_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_labels_view, &own, given));
+    const dis_labels_view *labels = &own;
     exporting e = {.ctx = ctx, .labels = labels, .path = path, .o = dis_labels_export_options_default()};
     dis_export_notes did = {0};
     DIS_TRY(DIS_OPTIONS_COPY(dis_labels_export_options, &e.o, options));

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+DIS_OPTIONS_DEFAULTS(dis_labels_view, .size = sizeof(dis_labels_view))
+
 void dis_labels_destroy(dis_labels *labels)
 {
     if (!labels) return;
@@ -23,13 +25,14 @@ void dis_labels_destroy(dis_labels *labels)
 
 static dis_labels_view view_of(const dis_labels *labels)
 {
-    return (dis_labels_view){.n_items = labels->n_items,
+    return (dis_labels_view){.size = sizeof(dis_labels_view),
+                             .n_items = labels->n_items,
                              .n_classes = labels->n_classes,
                              .p = labels->p,
                              .tasks = labels->tasks,
                              .classes = labels->classes};
 }
-DIS_VIEW_DEFINE(dis_labels, labels, view_of(labels))
+DIS_SIZED_VIEW_DEFINE(dis_labels, labels, view_of(labels))
 
 size_t dis_labels_n_items(const dis_labels *labels)
 {

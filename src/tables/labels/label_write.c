@@ -18,6 +18,7 @@
 #include "io/output/output_file.h"
 #include "io/output/format_fields.h"
 #include "core/system_calls.h"
+#include "core/options/sized_structs.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
@@ -376,9 +377,12 @@ end:
     return status;
 }
 
-dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, const char *path, const char *format)
+dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *given, const char *path, const char *format)
 {
     DIS_MEMORY_SCOPE(ctx);
+    dis_labels_view own = dis_labels_view_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_labels_view, &own, given));
+    const dis_labels_view *labels = &own;
     static const struct {
         const char *name;
         char delimiter;

@@ -127,7 +127,7 @@ dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_l
     DIS_TRY(has_p(ctx, path, &soft));
     if (!soft) {
         *p = NULL;
-        return dis_votes_read_gold(ctx, path, votes, label, unknown);
+        return dis_votes_read_gold(ctx, path, NULL, votes, label, unknown);
     }
     DIS_TRY(dis_labels_read(ctx, path, options, &labels));
     const dis_labels_view view = dis_labels_get_view(labels);

@@ -6,6 +6,7 @@
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
 #include "tables/labels/label_table.h"
+#include "core/options/sized_structs.h"
 #include <math.h>
 #include <string.h>
 
@@ -54,9 +55,12 @@ static dis_status copy_labels(dis_context *ctx, const dis_labels_view *v, dis_la
     return copy_rows(v, labels);
 }
 
-dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *view, dis_labels **out)
+dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *given, dis_labels **out)
 {
     DIS_MEMORY_SCOPE(ctx);
+    dis_labels_view own = dis_labels_view_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_labels_view, &own, given));
+    const dis_labels_view *view = &own;
     if (view->n_items == 0 || view->n_classes == 0)
         return dis__fail(DIS_EDATA, "%zu items of %zu classes make no labels", view->n_items, view->n_classes);
     DIS_TRY(dis__check_stop(ctx));

@@ -7,6 +7,7 @@
 #include "core/names/name_index.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 
 static dis_status lacks(const char *who, const char *name, const char *remedy)
 {
@@ -55,10 +56,13 @@ static dis_status sum_counts(const dis__comm *comm, const dis_labels_view *label
     return DIS_OK;
 }
 
-dis_status dis_predictions_align(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes, double **p,
+dis_status dis_predictions_align(dis_context *ctx, const dis_labels_view *given, const dis_votes *votes, double **p,
                                  dis_predictions_counts *counts)
 {
     DIS_MEMORY_SCOPE(ctx);
+    dis_labels_view own = dis_labels_view_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_labels_view, &own, given));
+    const dis_labels_view *labels = &own;
     const dis_votes_view v = dis_votes_get_view(votes);
     dis_predictions_counts found = {0};
     const dis__comm *comm = dis__context_comm(ctx);

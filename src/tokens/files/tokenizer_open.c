@@ -180,9 +180,10 @@ void dis_tokenizer_destroy(dis_tokenizer *t)
 
 static dis_tokenizer_view view_of(const dis_tokenizer *t)
 {
-    dis_tokenizer_view v = {.model = t->model.kind->name, .n_ids = t->n_ids, .max_length = t->max_length};
-    memcpy(v.special, t->special, sizeof v.special);
-    return v;
+    return (dis_tokenizer_view){.special = t->special,
+                                .model = t->model.kind->name,
+                                .n_ids = t->n_ids,
+                                .max_length = t->max_length};
 }
 DIS_VIEW_DEFINE(dis_tokenizer, t, view_of(t))
 

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+DIS_OPTIONS_DEFAULTS(dis_examples, .size = sizeof(dis_examples))
 DIS_OPTIONS_DEFAULTS(dis_model_train_options, .size = sizeof(dis_model_train_options), .model = "text",
                      .objective = "kl", .soft_weight = 1, .floor = 1e-6, .accumulate = 1)
 
@@ -205,8 +206,12 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     o.seed = t->model->seed;
     o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = wanted;
-    const dis_evaluation_input in = {
-        .n_items = g->n_items, .n_classes = g->n_classes, .q = t->q, .gold = g->label, .human = g->human};
+    const dis_evaluation_input in = {.size = sizeof(dis_evaluation_input),
+                                     .n_items = g->n_items,
+                                     .n_classes = g->n_classes,
+                                     .q = t->q,
+                                     .gold = g->label,
+                                     .human = g->human};
     dis_evaluation *evaluation;
     DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
     const dis_evaluation_view v = dis_evaluation_get_view(evaluation);
@@ -385,13 +390,24 @@ dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const di
     return dis__train_on_device(device, ctx, train, dev, options, out);
 }
 
+/* Trains on copies of the caller's structs. */
+static dis_status run_copies(dis__training *t, const dis__device *device, dis_context *ctx, const dis_examples *train,
+                             const dis_examples *dev, dis_model **out)
+{
+    dis_examples own_train = dis_examples_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_examples, &own_train, train));
+    dis_examples own_dev = dis_examples_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_examples, &own_dev, dev));
+    return run(t, device, ctx, &own_train, dev ? &own_dev : NULL, out);
+}
+
 dis_status dis__train_on_device(const dis__device *device, dis_context *ctx, const dis_examples *train,
                                 const dis_examples *dev, const dis_model_train_options *options, dis_model **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
     dis__training t = begin(ctx, &o);
-    return run(&t, device, ctx, train, dev, out);
+    return run_copies(&t, device, ctx, train, dev, out);
 }
 
 dis_status dis__train_with_moments(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
@@ -403,5 +419,5 @@ dis_status dis__train_with_moments(dis_context *ctx, const dis_examples *train, 
     DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
     dis__training t = begin(ctx, &o);
     t.moments = moments;
-    return run(&t, device, ctx, train, dev, out);
+    return run_copies(&t, device, ctx, train, dev, out);
 }

@@ -122,7 +122,9 @@ dis_status dis_folds_create(dis_context *ctx, const dis_examples *all, const dis
 {
     dis_folds_options o = dis_folds_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_folds_options, &o, options));
-    const dis_items_view items = dis_items_get_view(all->items);
+    dis_examples examples = dis_examples_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_examples, &examples, all));
+    const dis_items_view items = dis_items_get_view(examples.items);
     const size_t n_rows = items.sentence ? items.n_sentences : items.n_items;
     DIS_TRY(check(&o, &items, n_rows));
     DIS_TRY(dis__check_stop(ctx));
@@ -131,7 +133,7 @@ dis_status dis_folds_create(dis_context *ctx, const dis_examples *all, const dis
     size_t *line = NULL;
     dis_status status;
     DIS_TRY(dis__alloc_zeroed(&folds, 1, sizeof *folds));
-    *folds = (dis_folds){.all = *all, .o = o, .n_rows = n_rows};
+    *folds = (dis_folds){.all = examples, .o = o, .n_rows = n_rows};
     DIS_TRY_GOTO(status, dis__alloc_array(&folds->fold, n_rows, sizeof *folds->fold), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&label, items.n_items, sizeof *label), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&line, n_rows, sizeof *line), end);
@@ -209,8 +211,9 @@ static dis_status train_and_predict(dis_context *ctx, const dis_folds *folds, co
                                     const dis_model_train_options *o, dis_labels **out)
 {
     const dis_examples *all = &folds->all;
-    const dis_examples train = {.items = p->train, .labels = all->labels, .gold = all->gold, .votes = all->votes};
-    const dis_examples own = {.items = p->dev, .labels = all->labels, .gold = all->gold};
+    const dis_examples train = {
+        .size = sizeof(dis_examples), .items = p->train, .labels = all->labels, .gold = all->gold, .votes = all->votes};
+    const dis_examples own = {.size = sizeof(dis_examples), .items = p->dev, .labels = all->labels, .gold = all->gold};
     dis_model_train_options of_fold = *o;
     double *weights = NULL;
     if (o->item_weights) DIS_TRY(gather_weights(folds, p->train, o->item_weights, &weights));
@@ -269,7 +272,8 @@ dis_status dis__folds_join(dis_context *ctx, const dis_folds *folds, dis_labels 
     if (status == DIS_OK) status = dis__alloc_zeroed(&next, folds->o.n_folds, sizeof *next);
     if (status == DIS_OK) {
         join(folds, part, &items, next, p);
-        const dis_labels_view all = {.n_items = items.n_items,
+        const dis_labels_view all = {.size = sizeof(dis_labels_view),
+                                     .n_items = items.n_items,
                                      .n_classes = first.n_classes,
                                      .p = p,
                                      .tasks = items.tasks,

@@ -92,7 +92,7 @@ static dis_status gather_part(dis_context *ctx, dis_train_runs *runs, size_t f)
 {
     const int from = owner_of(ctx, runs, f);
     const bool own = from == dis_context_rank(ctx);
-    dis_labels_view view = {0};
+    dis_labels_view view = {.size = sizeof(dis_labels_view)};
     dis_names *tasks = NULL, *classes = NULL;
     double *p = NULL;
     if (own) view = dis_labels_get_view(runs->part[f]);

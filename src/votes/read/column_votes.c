@@ -18,6 +18,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+DIS_OPTIONS_DEFAULTS(dis_votes_columns, .size = sizeof(dis_votes_columns))
+
 enum { BLOCK = DIS_COLUMN_BLOCK, CHUNK_ROWS = 8192, BUCKET_ROWS = 1 << 16 };
 enum { COLUMNS = DIS_ID_COLUMNS + 1, LABEL = DIS_ID_COLUMNS };
 static const char *const column_name[COLUMNS] = {"task", "worker", "label"};
@@ -415,6 +417,8 @@ dis_status dis_votes_create_from_columns(dis_context *ctx, const dis_votes_colum
                                          const dis_votes_options *options, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
+    dis_votes_columns own = dis_votes_columns_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_votes_columns, &own, columns));
     const dis__tuning tuning = {.chunk = CHUNK_ROWS, .round = dis__round_size(ctx)};
-    return dis__votes_from_columns(ctx, columns, options, &tuning, out);
+    return dis__votes_from_columns(ctx, &own, options, &tuning, out);
 }

@@ -262,13 +262,6 @@ const dis_scale_row *dis_scale_get(size_t i)
     return i < sizeof scales / sizeof *scales ? &scales[i].info : NULL;
 }
 
-const dis_scale_row *dis_scale_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
-        if (strcmp(scales[i].info.name, name) == 0) return &scales[i].info;
-    return NULL;
-}
-
 /* For classes found in the data: all must be numbers, which defines their order. Declared ones have the declared
  * order. */
 dis_status dis__scale_check_classes(const dis__scale *scale, const dis_names *classes, bool declared)

@@ -70,7 +70,7 @@ dis_status dis__votes_gather_workers(dis_context *ctx, const dis_votes *votes, c
     const dis_votes_view v = dis_votes_get_view(votes);
     if (!v.start)
         return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
-    selection s = {.v = &v, .keep = keep};
+    selection s = {.v = &v, .keep = keep, .arrays = {.size = sizeof s.arrays}};
     dis_votes *selected = NULL;
     dis_status status = select_votes(dis__context_comm(ctx), &s);
     if (status == DIS_OK) {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+DIS_OPTIONS_DEFAULTS(dis_votes_arrays, .size = sizeof(dis_votes_arrays))
 DIS_OPTIONS_DEFAULTS(dis_votes_options, .size = sizeof(dis_votes_options))
 
 void dis_votes_destroy(dis_votes *votes)
@@ -86,10 +87,13 @@ dis_scale dis_votes_scale(const dis_votes *votes)
     return votes->scale;
 }
 
-dis_votes_notes dis_votes_get_notes(const dis_votes *votes)
+static void notes_write(void *notes, size_t size, const void *votes)
 {
-    return votes->notes;
+    dis__sized_copy(notes, size, &((const dis_votes *)votes)->notes, sizeof(dis_votes_notes));
 }
+
+extern const dis__view_row dis__row_of_dis_votes_notes;
+const dis__view_row dis__row_of_dis_votes_notes = {.type = "dis_votes_notes", .write = notes_write};
 
 const char *dis_votes_get_skipped_row(const dis_votes *votes, size_t i)
 {
@@ -190,11 +194,13 @@ static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, 
 dis_status dis_votes_create_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
-    DIS_TRY(check_arrays(arrays));
+    dis_votes_arrays a = dis_votes_arrays_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_votes_arrays, &a, arrays));
+    DIS_TRY(check_arrays(&a));
     dis_votes *votes;
     DIS_TRY(dis__alloc_zeroed(&votes, 1, sizeof *votes));
-    votes->scale = arrays->scale;
-    const dis_status status = fill_from_arrays(ctx, arrays, votes);
+    votes->scale = a.scale;
+    const dis_status status = fill_from_arrays(ctx, &a, votes);
     if (status != DIS_OK) {
         dis_votes_destroy(votes);
         return status;
