@@ -174,7 +174,7 @@ const cli_command cli_cmd_agree = {
                 "  dissent agree ratings.csv --scale ordinal --classes low,medium,high\n"
                 "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
                 "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n",
-    .basic = "preset|task,worker,label|scale|gold|over|worker-table|group|output|workers|pairs|json|quiet",
+    .basic = "preset|task,worker,label|scale|gold|worker-table|group|output|workers|pairs|quiet",
     .ranks = true,
     .late_device = true,
     .names = CLI_NAMES_FILE,

@@ -160,8 +160,7 @@ const cli_command cli_cmd_panel = {
                 "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --epsilon .2\n"
                 "  dissent panel votes.csv --voter-type kind --budget 500 --buy buy.csv --save-labels labels.csv\n"
                 "  dissent panel ab.csv --voter-type kind --swapped ba.csv --mirror first=second --first first\n",
-    .basic =
-        "task,worker,label|voter-type|people|worker-table|swapped|budget|epsilon|output|save-labels|buy|json|quiet",
+    .basic = "task,worker,label|voter-type|people|worker-table|budget|epsilon|output|save-labels|buy|quiet",
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = SIZE_MAX,

@@ -328,7 +328,7 @@ const cli_command cli_cmd_review = {
                 "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
                 "  dissent review votes.csv --accept .9 --accepted good.csv --send-back again.csv\n"
                 "  dissent review votes.csv --top 50 --gold known.csv -o for_the_expert.csv\n",
-    .basic = "preset|task,worker,label|gold|labels|texts|budget|accept|top|output|workers|send-back|quiet",
+    .basic = "preset|task,worker,label|gold|texts|budget|accept|output|workers|send-back|quiet",
     .methods = true,
     .combiners = true,
     .ranks = true,

@@ -306,7 +306,7 @@ const cli_command cli_cmd_compare = {
                 "  dissent compare --a soft-*.csv --b hard-*.csv --gold test.csv --human people.csv\n"
                 "  dissent compare --a new.csv --b old.csv --votes votes.csv\n"
                 "  dissent compare --a soft-*.csv --b hard-*.csv --gold test.csv --pool-seeds --fraction .33\n",
-    .basic = "a|b|gold|votes|human|hard|over|output|json|seed|quiet",
+    .basic = "a|b|gold|votes|human|hard|over|output|json|quiet",
     .ranks = true,
     .late_device = true,
     .names = CLI_NAMES_FILE,

@@ -392,7 +392,7 @@ const cli_command cli_cmd_experiment = {
                 "  dissent experiment report study.yaml -o study.html\n"
                 "  dissent experiment run study.yaml --filter gold --filter seed=0\n"
                 "  dissent experiment merge first.results second.results --store all.results\n",
-    .basic = "store|data|filter|retry-failed|output|format|json|jobs|device|precision|quiet|verbose",
+    .basic = "store|data|filter|retry-failed|output|format|jobs|device|quiet|verbose",
     .names = CLI_NAMES_FILE,
     .words = "run|status|table|show|report|merge",
     .min = 2,

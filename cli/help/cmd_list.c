@@ -100,7 +100,7 @@ static const char *metric_summary(size_t i)
 /* Texts of the library name fields: here they are options. Valid until the next call. */
 static const char *named_options(const char *text)
 {
-    static char named[CLI_SAFE];
+    static char named[256];
     cli_message_format(text, named, sizeof named);
     return named;
 }

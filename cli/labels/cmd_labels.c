@@ -374,7 +374,7 @@ const cli_command cli_cmd_labels = {
                 "  dissent labels export.json --preset label-studio -o labels.csv\n"
                 "  dissent labels votes.csv --method dawid-skene --workers workers.csv -o labels.csv\n"
                 "  dissent labels votes.csv --method standard --method mace --combine average -o labels.csv\n",
-    .basic = "preset|task,worker,label|gold|min-votes|method|combine|seed|output|workers|json|quiet",
+    .basic = "preset|task,worker,label|gold|method|combine|seed|output|workers|json|quiet",
     .ranks = true,
     .late_device = true,
     .methods = true,

@@ -115,7 +115,7 @@ const cli_command cli_cmd_synth = {
                 "  dissent synth --theme tickets --model ambiguous --to label-studio -o export.json\n"
                 "  dissent synth --theme reviews --judges 3 --human-items 300 --gold gold.csv -o votes.csv\n"
                 "  dissent synth --model spammer --spammers .3 --workers 100 --shuffle -o votes.csv\n",
-    .basic = "model|items|workers|classes|votes-per-item|accuracy|theme|judges|seed|output|to|gold",
+    .basic = "model|items|workers|classes|votes-per-item|theme|seed|output|to|gold",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(synth_values),

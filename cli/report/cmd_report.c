@@ -364,7 +364,7 @@ const cli_command cli_cmd_report = {
                 "  dissent report votes.csv --worker-table people.csv --group gender -o report.html\n"
                 "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
                 "  dissent report --model soft=soft-model --model hard=hard-model -o report.html\n",
-    .basic = "preset|task,worker,label|gold|texts|labels|pred|model|method|worker-table|group|output|quiet",
+    .basic = "preset|task,worker,label|gold|texts|labels|pred|model|method|output|quiet",
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,

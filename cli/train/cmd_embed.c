@@ -85,7 +85,7 @@ const cli_command cli_cmd_embed = {
     .examples = "  dissent embed --encoder minilm --items items.csv -o x.npy\n"
                 "  dissent embed --encoder minilm --items items.csv --normalise --device auto -o x.npy\n"
                 "  dissent embed --encoder minilm --items pairs.csv --text premise --text hypothesis -o x.npy\n",
-    .basic = "encoder|items|task|text|pool|normalise|max-length|output|device|precision|quiet",
+    .basic = "encoder|items|task|text|pool|normalise|max-length|output|device|quiet",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(embed_values),

@@ -352,7 +352,7 @@ const cli_command cli_cmd_train = {
                 "  dissent train --items items.csv --labels labels.csv --folds 10 --out-of-fold predictions.csv\n"
                 "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n"
                 "  dissent train --model mlp --items x.f32 --width 512 --labels labels.csv --runs 10 -o models\n",
-    .basic = "items|labels|gold|model|objective|encoder|epochs|dev|seed|output|device|quiet",
+    .basic = "items|labels|gold|model|objective|encoder|epochs|dev|output|quiet",
     .ranks = true,
     .min = 0,
     .max = 0,
