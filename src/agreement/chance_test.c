@@ -24,6 +24,7 @@
 #include "core/parallel/comm.h"
 #include "core/options/enum_names.h"
 #include "core/memory/memory.h"
+#include "core/numbers/erfc.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
 #include "dissent/agreement.h"
@@ -340,7 +341,7 @@ static double skewness(const work *w, const sums_of *s)
 
 static double upper_tail(double z, double skew)
 {
-    if (skew < NORMAL) return erfc(z / sqrt(2)) / 2;
+    if (skew < NORMAL) return dis__erfc(z / sqrt(2)) / 2;
     const double shape = 4 / (skew * skew), at = shape + 2 * z / skew;
     return at > 0 ? dis__chi_square_tail(2 * at, 2 * shape) : 1;
 }

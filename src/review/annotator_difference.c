@@ -17,6 +17,7 @@
  *
  * Cost: two passes over the votes. */
 #include "review/review_parts.h"
+#include "core/numbers/erfc.h"
 #include "labels/method.h"
 #include "stats/distributions.h"
 #include <math.h>
@@ -118,7 +119,7 @@ static void add_item(const difference_work *work, size_t i)
 static double lower_tail(const difference_sums *s)
 {
     const double z = s->difference / sqrt(s->variance), skewness = s->third / pow(s->variance, 1.5);
-    if (fabs(skewness) < SYMMETRIC) return erfc(-z / sqrt(2)) / 2;
+    if (fabs(skewness) < SYMMETRIC) return dis__erfc(-z / sqrt(2)) / 2;
     const double shape = 4 / (skewness * skewness), x = shape + (skewness > 0 ? z : -z) * sqrt(shape);
     const double upper = dis__chi_square_tail(2 * x, 2 * shape);
     return skewness > 0 ? 1 - upper : upper;

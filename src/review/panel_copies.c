@@ -10,6 +10,7 @@
  * Cost: O(judges x (items x classes x STEPS + votes of people x classes)). */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
+#include "core/numbers/erfc.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -126,7 +127,7 @@ static void add_item(const work *w, size_t j, size_t i, size_t answer, matches *
 static dis_status judge_matches(work *w, size_t j, uint32_t worker, const matches *m)
 {
     if (m->n < MIN_SHARED || !(m->variance > 0)) return DIS_OK;
-    const double p = .5 * erfc((m->same - m->expected - .5) / sqrt(2 * m->variance));
+    const double p = .5 * dis__erfc((m->same - m->expected - .5) / sqrt(2 * m->variance));
     const double copied = (m->same - m->expected) / (m->n - m->expected);
     w->tests++;
     if (copied < MIN_COPIED || p > LEVEL) return DIS_OK;

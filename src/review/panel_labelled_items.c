@@ -6,6 +6,7 @@
  * O(items x judges x classes). */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
+#include "core/numbers/erfc.h"
 #include "stats/distributions.h"
 #include <math.h>
 
@@ -30,7 +31,7 @@ static double test(const moments *a, const moments *b)
     const double variance =
         fmax(0, a->squares / a->n - x * x) / (a->n - 1) + fmax(0, b->squares / b->n - y * y) / (b->n - 1);
     if (!(variance > 0)) return NAN;
-    return erfc(fabs(x - y) / sqrt(2 * variance));
+    return dis__erfc(fabs(x - y) / sqrt(2 * variance));
 }
 
 /* Shares of the classes among the judges' answers to an item, and then the share of pairs that agree, if any. */

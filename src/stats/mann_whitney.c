@@ -7,6 +7,7 @@
  * approximation is used, with the variance corrected for ties and a continuity correction of 1/2. Cost: O(n) for the
  * ranks, O(m U) for the exact distribution. */
 #include "dissent/compare.h"
+#include "core/numbers/erfc.h"
 #include "stats/significance.h"
 #include "stats/ranks.h"
 #include "core/memory/memory.h"
@@ -60,7 +61,7 @@ static double normal_sf(double u, size_t n_x, size_t n_y, double ties)
     const double x = (double)n_x, y = (double)n_y, n = x + y;
     const double variance = x * y / 12 * ((n + 1) - ties / (n * (n - 1)));
     const double z = (u - x * y / 2 - .5) / sqrt(variance > 0 ? variance : 0);
-    return .5 * erfc(z / sqrt(2));
+    return .5 * dis__erfc(z / sqrt(2));
 }
 
 dis_status dis__mann_whitney_test(const double *x, size_t n_x, const double *y, size_t n_y, dis_alternative alternative,

@@ -4,6 +4,7 @@
  * them the p-value is binomial; otherwise (|b - c| - 1)^2 / n is chi-square with one degree of freedom (Edwards'
  * correction for continuity). Two-sided. */
 #include "dissent/compare.h"
+#include "core/numbers/erfc.h"
 #include "stats/significance.h"
 #include <math.h>
 
@@ -23,6 +24,6 @@ dis_mcnemar dis__mcnemar_test(uint64_t only_a, uint64_t only_b)
     }
     const double apart = fmax(fabs((double)only_a - (double)only_b) - 1, 0);
     t.statistic = apart * apart / (double)n;
-    t.p = erfc(sqrt(t.statistic / 2));
+    t.p = dis__erfc(sqrt(t.statistic / 2));
     return t;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "core/numbers/erfc.h"
 #include "core/numbers/special_functions.h"
 #include <math.h>
 #include <stdlib.h>
@@ -94,6 +95,28 @@ static void digamma_and_lgamma(void **state)
     unsetenv("DISSENT_ISA");
 }
 
+/* x, erfc(x) from 200-bit arithmetic (mpmath) */
+static const double erfc_reference[][2] = {
+    {-5, 1.9999999999984626},      {-1.25, 1.9229001282564582},
+    {-.25, 1.276326390168237},     {0, 1},
+    {.1, .887537083981715},        {.46875, .507386526782062},
+    {.75, .28884436634648486},     {1, .15729920705028513},
+    {2.5, .0004069520174449589},   {4, 1.541725790028002e-08},
+    {6.5, 3.8421483271206475e-20}, {12, 1.3562611692059042e-64},
+    {20, 5.395865611607901e-176},  {26, 5.663192408856143e-296},
+};
+
+static void erfc_on_all_ranges(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof erfc_reference / sizeof *erfc_reference; i++) {
+        const double *r = erfc_reference[i];
+        assert_true(fabs(dis__erfc(r[0]) - r[1]) <= 1e-15 * r[1]);
+    }
+    for (double x = -6; x < 26; x += .01) assert_true(fabs(dis__erfc(x) - erfc(x)) <= 2e-15 * erfc(x));
+    assert_true(dis__erfc(INFINITY) == 0 && dis__erfc(-INFINITY) == 2 && isnan(dis__erfc(NAN)));
+}
+
 /* Where in an array a number lies does not change its result. */
 static void position(void **state)
 {
@@ -110,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exp_and_log),
         cmocka_unit_test(digamma_and_lgamma),
+        cmocka_unit_test(erfc_on_all_ranges),
         cmocka_unit_test(position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

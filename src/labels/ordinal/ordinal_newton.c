@@ -2,6 +2,7 @@
  * concave: the logarithm of F(hi) - F(lo) is jointly concave in both ends (the normal density is log-concave), and the
  * ends are linear in (a, u) and in (k, g). See ordinal.c. */
 #include "labels/ordinal/ordinal_model.h"
+#include "core/numbers/erfc.h"
 #include <math.h>
 #include <string.h>
 
@@ -30,8 +31,8 @@ static double density(double z)
 double dis__ordinal_compute_mass(double lo, double hi)
 {
     const double flip = lo > 0 ? -1 : 1, from = flip > 0 ? lo : -hi, to = flip > 0 ? hi : -lo;
-    const double upper = to > FARTHEST ? 1 : .5 * erfc(-to * M_SQRT1_2),
-                 lower = from < -FARTHEST ? 0 : .5 * erfc(-from * M_SQRT1_2);
+    const double upper = to > FARTHEST ? 1 : .5 * dis__erfc(-to * M_SQRT1_2),
+                 lower = from < -FARTHEST ? 0 : .5 * dis__erfc(-from * M_SQRT1_2);
     return upper - lower > 1e-300 ? upper - lower : 1e-300;
 }
 
