@@ -31,6 +31,7 @@
     X(watch)        \
     X(panel)        \
     X(judge)        \
+    X(plan)         \
     X(train)        \
     X(predict)      \
     X(eval)         \

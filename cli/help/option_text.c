@@ -80,6 +80,7 @@ static const struct {
     /* output */
     {"output", CLI_GROUP_OUTPUT, "write the result to FILE [standard output]"},
     {"format", CLI_GROUP_OUTPUT, "output format: csv, tsv, jsonl or npy [by extension, else csv]"},
+    {"page", CLI_GROUP_OUTPUT, "write the result as an HTML page"},
     {"json", CLI_GROUP_OUTPUT, "write a machine-readable summary to FILE (- for standard output)"},
     {"workers", CLI_GROUP_OUTPUT, "write annotator statistics, one row per annotator"},
     {"classes-table", CLI_GROUP_OUTPUT, "write one row per class"},

@@ -37,6 +37,7 @@
 #include "dissent/incremental.h"
 #include "dissent/compare.h"
 #include "dissent/views.h"
+#include "dissent/study.h"
 #include "dissent/synth.h"
 #include "dissent/experiment.h"
 #include "dissent/report.h"

@@ -343,6 +343,24 @@ def judge_certify(
 ) -> dict[str, Any]: ...
 def judge_check(certificate: str, votes: Votes, person: Any, judge: str | None, level: float, /) -> dict[str, Any]: ...
 def judge_sample(votes: Votes, person: Any, judge: str | None, score: Any, n: int, seed: int, /) -> dict[str, Any]: ...
+def plan(
+    votes: Votes | None,
+    person: Any,
+    gold: Any,
+    metric: str,
+    judge: str | None,
+    second_judge: str | None,
+    class_name: str | None,
+    numbers: dict[str, float],
+    items: tuple[int, ...],
+    annotators: tuple[int, ...],
+    votes_per_item: tuple[int, ...],
+    n_classes: int,
+    max_items: int,
+    seed: int,
+    page: str | None,
+    /,
+) -> dict[str, Any]: ...
 def panel_swaps(votes: Votes, swapped: Votes, mirror: Any, first: int, /) -> dict[str, Any]: ...
 def synth(
     votes: str,

@@ -23,6 +23,7 @@ from ._labels import labels
 from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
 from ._perspectives import Perspectives, perspectives
+from ._plan import Plan, plan
 from ._report import report
 from ._review import Review, review
 from ._scaled import Scaled, scaled
@@ -40,6 +41,7 @@ __all__ = [
     "Metric",
     "Panel",
     "Perspectives",
+    "Plan",
     "Review",
     "Scaled",
     "Significance",
@@ -57,6 +59,7 @@ __all__ = [
     "metrics",
     "panel",
     "perspectives",
+    "plan",
     "read_labels",
     "report",
     "review",

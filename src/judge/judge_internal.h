@@ -24,7 +24,11 @@ typedef struct {
     uint64_t n_answers, n_shared, n_two;
 } dis__judge_votes;
 
-/* `name` NULL: the only worker that is not a person. */
+/* The judge of that name; NULL: the only worker that is not a person. */
+dis_status dis__judge_find(const dis_votes_view *votes, const bool *person, const char *name, uint32_t *worker);
+/* worker UINT32_MAX: no judge. */
+dis_status dis__judge_votes_read(const dis_votes_view *votes, const bool *person, uint32_t worker,
+                                 dis__judge_votes *out);
 dis_status dis__judge_votes_create(const dis_votes_view *votes, const bool *person, const char *name,
                                    dis__judge_votes *out);
 void dis__judge_votes_destroy(dis__judge_votes *votes);

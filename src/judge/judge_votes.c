@@ -12,7 +12,7 @@ static size_t label_of(const dis_votes_view *v, uint64_t t)
 
 /* ---- which worker ---- */
 
-static dis_status find_judge(const dis_votes_view *v, const bool *person, const char *name, uint32_t *out)
+dis_status dis__judge_find(const dis_votes_view *v, const bool *person, const char *name, uint32_t *out)
 {
     char list[400] = "";
     size_t n = 0;
@@ -99,15 +99,12 @@ static dis_status read_all(const dis_votes_view *v, const bool *person, dis__jud
     return status;
 }
 
-dis_status dis__judge_votes_create(const dis_votes_view *votes, const bool *person, const char *name,
-                                   dis__judge_votes *out)
+dis_status dis__judge_votes_read(const dis_votes_view *votes, const bool *person, uint32_t worker,
+                                 dis__judge_votes *out)
 {
-    *out = (dis__judge_votes){.n_items = votes->n_items, .n_classes = votes->n_classes};
+    *out = (dis__judge_votes){.n_items = votes->n_items, .n_classes = votes->n_classes, .worker = worker};
     if (!votes->start)
         return dis__fail(DIS_EDATA, "the votes have no annotator ids; one row per vote with a worker column is needed");
-    if (votes->n_classes < 2)
-        return dis__fail(DIS_EDATA, "all votes are for one class; a judge cannot be compared with people");
-    DIS_TRY(find_judge(votes, person, name, &out->worker));
     dis_status status = dis__alloc_array(&out->answer, out->n_items, sizeof *out->answer);
     if (status == DIS_OK) status = dis__alloc_array(&out->start, out->n_items + 1, sizeof *out->start);
     if (status == DIS_OK) status = dis__alloc_array(&out->person, votes->n_votes, sizeof *out->person);
@@ -116,6 +113,17 @@ dis_status dis__judge_votes_create(const dis_votes_view *votes, const bool *pers
     if (status == DIS_OK) status = read_all(votes, person, out);
     if (status != DIS_OK) dis__judge_votes_destroy(out);
     return status;
+}
+
+dis_status dis__judge_votes_create(const dis_votes_view *votes, const bool *person, const char *name,
+                                   dis__judge_votes *out)
+{
+    uint32_t worker;
+    *out = (dis__judge_votes){0};
+    if (votes->start && votes->n_classes < 2)
+        return dis__fail(DIS_EDATA, "all votes are for one class; a judge cannot be compared with people");
+    if (votes->start) DIS_TRY(dis__judge_find(votes, person, name, &worker));
+    return dis__judge_votes_read(votes, person, votes->start ? worker : UINT32_MAX, out);
 }
 
 void dis__judge_votes_destroy(dis__judge_votes *votes)

@@ -48,12 +48,16 @@ cut -f 1,2 all_rows | sed 's/ \[[^]]*\]$//' | sort -u | cut -f 1 | uniq -d >seve
 cat >different <<'TEXT'
 --format FORMAT
 --gold FILE
+--half-width X
 --input-format FORMAT
 --items FILE
 --memory SIZE
+--metric NAME
 --min-votes N
 --model NAME
 --pairs FILE
+--power X
+--spread X
 --votes FILE
 -o, --output FILE
 TEXT

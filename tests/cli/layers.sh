@@ -7,7 +7,7 @@
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
-order="core io stats votes tables text tokens items labels agreement evaluate compare review scaled judge nn report encoder train experiment"
+order="core io stats votes tables text tokens items labels agreement evaluate compare review scaled judge study nn report encoder train experiment"
 failed=0
 circle=$(mktemp)
 trap 'rm -f "$circle"' EXIT

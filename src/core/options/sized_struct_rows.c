@@ -56,6 +56,7 @@
     X(dis_report_test)             \
     X(dis_review_options)          \
     X(dis_scaled_options)          \
+    X(dis_study_options)           \
     X(dis_synth_options)           \
     X(dis_tokenizer_options)       \
     X(dis_views)                   \

@@ -34,6 +34,7 @@ typedef enum {
     DIS_STREAM_CONTRAST,
     DIS_STREAM_ANNOTATORS,
     DIS_STREAM_JUDGE_SAMPLE,
+    DIS_STREAM_PLAN,
 } dis_stream;
 
 typedef struct {

@@ -57,6 +57,7 @@ page_files() {
         cp numbers.csv ratings.csv
         ;;
     review | find-wrong-labels | find-unreliable-annotators | plan-more-votes) reviews ;;
+    plan | plan-formulas) ;; # its commands write their votes
     default-labels | label-variation | auto-weights | view-weights | reproducibility | groups | gpu | watch | scale | training) ;;
     experiments)
         sed -n '/<!-- example -->/,/^```$/p' "$source/docs/guides/experiments.md" | sed '1,2d;$d' >small.yaml
