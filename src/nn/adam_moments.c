@@ -4,18 +4,18 @@
 #include "core/memory/memory.h"
 #include <string.h>
 
-enum { MOST_STATES = 2 };
+enum { MAX_STATES = 2 };
 
 struct dis__moment {
     char name[DIS_NET_NAME];
     size_t n;
-    float *state[MOST_STATES];
+    float *state[MAX_STATES];
 };
 
 void dis__moments_free(dis__moments *m)
 {
     for (size_t i = 0; i < m->n; i++)
-        for (int s = 0; s < MOST_STATES; s++) dis__free(m->param[i].state[s]);
+        for (int s = 0; s < MAX_STATES; s++) dis__free(m->param[i].state[s]);
     dis__free(m->param);
     *m = (dis__moments){0};
 }

@@ -35,11 +35,11 @@ static size_t n_numbers(const dis__net *net, int value)
 }
 
 /* Numbers after what was given, up to what is computed, are 0. */
-static dis_status zero_behind(dis__net *net, int value)
+static dis_status zero_padding(dis__net *net, int value)
 {
     const size_t channels = dis__shape_of(net, value)->channels, n = dis__net_rows(net, value);
-    void *behind = dis__value_at(net, dis__data(net, value), n * channels);
-    return dis__zero(net, behind,
+    void *padding = dis__value_at(net, dis__data(net, value), n * channels);
+    return dis__zero(net, padding,
                      (dis__padded_rows(net, value) - n) * channels * dis__number_bytes(net, DIS_ROLE_VALUE));
 }
 
@@ -47,7 +47,7 @@ dis_status dis__net_put(dis__net *net, int value, const float *x)
 {
     dis__feed_stop(net, dis__data(net, value));
     DIS_TRY(dis__put_floats(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
-    return zero_behind(net, value);
+    return zero_padding(net, value);
 }
 
 dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x)
@@ -61,7 +61,7 @@ dis_status dis__net_put_exact(dis__net *net, int value, const double *x)
 {
     dis__feed_stop(net, dis__data(net, value));
     DIS_TRY(dis__put_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
-    return zero_behind(net, value);
+    return zero_padding(net, value);
 }
 
 dis_status dis__put_none(dis__net *net, int32_t *to, size_t n)

@@ -215,7 +215,7 @@ bool dis__is_last_use(const dis__net *net, const dis__layer *layer, int value);
  * used within backward only, kept for the caller to read afterwards, filled by the caller before the pass, or kept from
  * pass to pass. The n-th call makes layer->work[n]. */
 typedef enum {
-    DIS_WORK_KEPT,
+    DIS_WORK_SAVED,
     DIS_WORK_AHEAD,
     DIS_WORK_BACKWARD,
     DIS_WORK_RESULT,

@@ -301,7 +301,7 @@ static dis_status add_squares(dis__net *net, size_t from, bool later)
 
 /* After a layer's backward no one adds to the gradients above those that layers before it use: they are summed, some
  * 30th of them at a time. */
-static dis_status add_squares_behind(dis__net *net, const dis__layer *layer)
+static dis_status add_squares_after(dis__net *net, const dis__layer *layer)
 {
     const size_t many = net->n_trained / 32 + DIS_SQUARES_BLOCK;
     const size_t from = (layer->below + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK * DIS_SQUARES_BLOCK;
@@ -321,7 +321,7 @@ static dis_status run_backward(dis__net *net, bool squares)
         } else if (net->stale) {
             DIS_TRY(clear_stored(net, layer));
         }
-        if (squares) DIS_TRY(add_squares_behind(net, layer));
+        if (squares) DIS_TRY(add_squares_after(net, layer));
         if (net->device->layer_done) DIS_TRY(net->device->layer_done(net->session));
     }
     return DIS_OK;

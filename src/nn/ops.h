@@ -105,10 +105,10 @@ typedef struct {
     const void *a, *b, *bias, *bias2; /* biases: (n) or NULL */
     void *c;
     size_t tile_rows, tile_cols;
-    /* Where B is the same from call to call: memory that plan() asked for, for what the device makes of B; made: it
+    /* Where B is the same from call to call: memory that plan() asked for, for what the device prepares from B; prepared: it
      * holds that. NULL: B is read. */
     void *work;
-    bool made, later;
+    bool prepared, later;
 } dis__product_args;
 
 /* out[c] += sum of column c of x (n_rows x ., rows ld apart). Index: columns. */
@@ -318,9 +318,9 @@ typedef struct {
 /* What a recurrent layer does in a step. */
 typedef enum { DIS_CELL_LSTM, DIS_CELL_GRU, DIS_N_CELLS } dis__recurrent_cell;
 
-/* A step of a block of rows: nodes [begin, begin + count). The first `had` of them follow a node of the step before. */
+/* A step of a block of rows: nodes [begin, begin + count). The first `n_parents` of them follow a node of the step before. */
 typedef struct {
-    int32_t begin, count, had;
+    int32_t begin, count, n_parents;
 } dis__recurrent_step;
 
 /* What one direction of a recurrent layer does: nodes, each of which stands for one position of a row or of several
@@ -337,7 +337,7 @@ typedef struct {
 } dis__recurrent_layout;
 
 /* One direction or two of a recurrent layer over (rows, time). gates[d]: (nodes, 4 hidden), before: the inputs' part
- * of each gate's argument, unless that is row from[node] of made[d]; after: the gates, or nothing where they are
+ * of each gate's argument, unless that is row from[node] of projected[d]; after: the gates, or nothing where they are
  * forgotten; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of
  * the four, from first_state on. memory[d]: (nodes, n_memory), the LSTM's c (statistics: sums over time); state[d]:
  * (nodes, hidden). y: (rows, time, directions hidden), 0 after a row's length. grad: gates[d] become the gradients of
@@ -350,9 +350,9 @@ typedef struct {
     size_t n_rows, n_times, n_hidden, n_directions;
     size_t first_state, n_state, n_memory; /* n_memory: n_hidden or 0 */
     dis__recurrent_layout layout[2];
-    const void *weight[2]; /* (n_state hidden, hidden): of the state before */
-    const void *made[2];   /* NULL: the inputs' part is in gates */
-    bool forget;           /* gates of a step are not kept: they are in scratch memory, and made[] is there */
+    const void *weight[2];    /* (n_state hidden, hidden): of the state before */
+    const void *projected[2]; /* NULL: the inputs' part is in gates */
+    bool forget;              /* gates of a step are not kept: they are in scratch memory, and projected[] is set */
     void *gates[2], *memory[2], *state[2], *before[2];
     void *y;
     const void *dy;
@@ -382,7 +382,7 @@ typedef struct {
  * key j is scale q k + bias[bucket[j - i + longest - 1]][head]; keys whose mask is 0, or farther away than the
  * window (0: none is), do not count; a query without keys gets 0. log_sum: (tokens, heads). The dropout of shares is
  * keyed by the position (start heads longest + head length^2 + i length + j). Index: (row, head). grad: d_bias +=
- * (NULL: not wanted), by way of `work`; that and `kept`, from forward to backward, are the device's. known: `kept` is
+ * (NULL: not wanted), by way of `work`; that and `saved`, from forward to backward, are the device's. known: `saved` is
  * that of an operation before in this pass, with the same rows and without dropout. */
 typedef struct {
     size_t n_rows, n_tokens, n_heads, channels, longest, n_buckets;
@@ -398,7 +398,7 @@ typedef struct {
     const double *pass;
     uint32_t layer;
     const void *dy;
-    void *d_qkv, *d_bias, *work, *kept;
+    void *d_qkv, *d_bias, *work, *saved;
     bool add, known;
 } dis__packed_attention_args;
 
@@ -527,7 +527,7 @@ typedef struct {
     const int32_t *row;
     size_t size, n_rows, height, width, channels;
     bool moved;
-    unsigned char behind;
+    unsigned char fill;
 } dis__batch_rows_args;
 
 /* Spans (from, to, n, room) of integers: y[to + j] = x[from + j] for j < n, and -1 for the rest of the room.

@@ -167,7 +167,7 @@ static void pinned(void **state)
     (void)state;
     dis__cuda_block block[3];
     for (int i = 0; i < 3; i++)
-        assert_int_equal(dis__cuda_memory_take(DIS_CUDA_PINNED_MEMORY, 0, 600 * MIB, &block[i]), cudaSuccess);
+        assert_int_equal(dis__cuda_memory_allocate(DIS_CUDA_PINNED_MEMORY, 0, 600 * MIB, &block[i]), cudaSuccess);
     for (int i = 0; i < 3; i++) dis__cuda_memory_return(&block[i]);
     assert_int_equal(taken, 600 * MIB);
     assert_int_equal(asked, 0);

@@ -44,7 +44,7 @@ static void multiply(int threads, const dis__product_args *given)
     assert_int_equal(device->allocate(session, DIS_MEMORY_OTHER, bytes, false, &args.work), DIS_OK);
     assert_int_equal(device->run(session, DIS_OP_product, &args), DIS_OK);
     if (!args.add) { /* what is made is used again */
-        args.made = true;
+        args.prepared = true;
         assert_int_equal(device->run(session, DIS_OP_product, &args), DIS_OK);
     }
     device->release(session, args.work);

@@ -72,12 +72,13 @@ static void check_steps(const sample *s)
     for (size_t b = 0; b < blocks; b++)
         for (size_t k = 0; k < s->rows.n_times; k++) {
             const dis__recurrent_step *step = &l->steps[b * s->rows.n_times + k];
-            assert_true(step->count <= DIS_RECURRENT_BLOCK && step->had <= step->count && (k || step->had == 0));
+            assert_true(step->count <= DIS_RECURRENT_BLOCK && step->n_parents <= step->count &&
+                        (k || step->n_parents == 0));
             for (int32_t i = 0; i < step->count; i++) {
                 const int32_t node = step->begin + i;
                 assert_true(node >= 0 && (size_t)node < l->n_nodes && !seen[node]++);
                 n++;
-                if (i >= step->had) continue;
+                if (i >= step->n_parents) continue;
                 const int32_t before = l->parent[node] - step[-1].begin;
                 assert_true(before >= 0 && before < step[-1].count);
             }
@@ -107,7 +108,7 @@ static void check_rows(const sample *s)
             const size_t step = s->direction ? end - 1 - time_at(s, row, k) : k;
             const dis__recurrent_step *at = &l->steps[block * s->rows.n_times + step];
             assert_true(node >= at->begin && node < at->begin + at->count);
-            assert_true((node < at->begin + at->had) == (k > 0));
+            assert_true((node < at->begin + at->n_parents) == (k > 0));
             if (k) assert_int_equal(l->parent[node], node_at(s, row, k - 1));
         }
     }

@@ -63,7 +63,8 @@ static void start(const dis__device_row *row)
     dis__cuda_block pinned = {0};
     if (cudaSetDevice(row->ordinal) == cudaSuccess && cudaFree(NULL) == cudaSuccess) {
         dis__cuda_lock();
-        if (dis__cuda_memory_take(DIS_CUDA_PINNED_MEMORY, row->ordinal, DIS_CUDA_PINNED_START, &pinned) == cudaSuccess)
+        if (dis__cuda_memory_allocate(DIS_CUDA_PINNED_MEMORY, row->ordinal, DIS_CUDA_PINNED_START, &pinned) ==
+            cudaSuccess)
             dis__cuda_memory_return(&pinned);
         dis__cuda_unlock();
     }

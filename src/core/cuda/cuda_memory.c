@@ -12,10 +12,10 @@
 enum { BLOCKS = 4096 }; /* of 200 networks at a time */
 
 #ifdef DIS_CUDA_PLAIN
-static const size_t always_kept[DIS_CUDA_KINDS]; /* initcheck must detect reads of uninitialized memory */
+static const size_t always_cached[DIS_CUDA_KINDS]; /* initcheck must detect reads of uninitialized memory */
 #define SHARE 0
 #else
-static const size_t always_kept[DIS_CUDA_KINDS] = {(size_t)1 << 30, (size_t)1 << 30};
+static const size_t always_cached[DIS_CUDA_KINDS] = {(size_t)1 << 30, (size_t)1 << 30};
 #define SHARE 8 /* keep at most 1/KEEP of the free memory; 0: nothing */
 #endif
 enum { LARGE = 64 << 20 }; /* size of returned blocks after which the driver is queried */
@@ -74,7 +74,7 @@ static size_t idle_bytes(dis__cuda_kind kind, int ordinal)
     return sum;
 }
 
-cudaError_t dis__cuda_memory_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block)
+cudaError_t dis__cuda_memory_allocate(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block)
 {
     void *at;
     const size_t i = best_idle(kind, ordinal, bytes);
@@ -102,11 +102,11 @@ cudaError_t dis__cuda_memory_take(dis__cuda_kind kind, int ordinal, size_t bytes
 static size_t may_stay(dis__cuda_kind kind, size_t idle)
 {
     size_t left = 0, all = 0;
-    if (idle <= always_kept[kind]) return idle;
+    if (idle <= always_cached[kind]) return idle;
     if (kind == DIS_CUDA_PINNED_MEMORY || !SHARE || cudaMemGetInfo(&left, &all) != cudaSuccess)
-        return always_kept[kind];
+        return always_cached[kind];
     const size_t share = (left + idle) / (SHARE ? SHARE : 1);
-    return share > always_kept[kind] ? share : always_kept[kind];
+    return share > always_cached[kind] ? share : always_cached[kind];
 }
 
 static size_t largest_idle(dis__cuda_kind kind, int ordinal)
@@ -142,7 +142,7 @@ void dis__cuda_memory_return(dis__cuda_block *block)
 cudaError_t dis__cuda_allocate(dis__cuda_kind kind, int ordinal, size_t bytes, void **at)
 {
     dis__cuda_block block;
-    const cudaError_t error = dis__cuda_memory_take(kind, ordinal, bytes, &block);
+    const cudaError_t error = dis__cuda_memory_allocate(kind, ordinal, bytes, &block);
     if (error == cudaSuccess) *at = block.at;
     return error;
 }

@@ -2,7 +2,7 @@
  * freeing waits for all work that the process has submitted to the device: concurrent runs would wait for each other.
  *
  *     dis__cuda_lock();
- *     error = dis__cuda_memory_take(DIS_CUDA_DEVICE_MEMORY, ordinal, bytes, &block);
+ *     error = dis__cuda_memory_allocate(DIS_CUDA_DEVICE_MEMORY, ordinal, bytes, &block);
  *     ...
  *     dis__cuda_memory_return(&block);
  *     dis__cuda_unlock();
@@ -29,7 +29,7 @@ typedef struct {
 } dis__cuda_block;
 
 /* At least `bytes` bytes; their contents are undefined. */
-cudaError_t dis__cuda_memory_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block);
+cudaError_t dis__cuda_memory_allocate(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block);
 /* n bytes of a block, of which `used` are allocated; memory NULL: only measures the size. */
 static inline void *dis__cuda_carve(char *memory, size_t *used, size_t n)
 {

@@ -51,13 +51,13 @@ dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_fail
     return dis__cuda_session_status(s, error, "opening");
 }
 
-dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t there, size_t here, const char *what)
+dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t device_bytes, size_t host_bytes, const char *what)
 {
-    const size_t pinned = here + PIECES * (size_t)PIECE;
-    DIS_TRY(dis__cuda_check_free(s->fail, s->ordinal, there, what, on_cpu));
-    cudaError_t error = dis__cuda_memory_take(DIS_CUDA_DEVICE_MEMORY, s->ordinal, there, &s->memory);
-    DIS_TRY(dis__cuda_session_status(s, error, "taking memory"));
-    error = dis__cuda_memory_take(DIS_CUDA_PINNED_MEMORY, s->ordinal, pinned, &s->pinned);
+    const size_t pinned = host_bytes + PIECES * (size_t)PIECE;
+    DIS_TRY(dis__cuda_check_free(s->fail, s->ordinal, device_bytes, what, on_cpu));
+    cudaError_t error = dis__cuda_memory_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, device_bytes, &s->memory);
+    DIS_TRY(dis__cuda_session_status(s, error, "allocating memory"));
+    error = dis__cuda_memory_allocate(DIS_CUDA_PINNED_MEMORY, s->ordinal, pinned, &s->pinned);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         return s->fail(DIS_ELIMIT,
@@ -66,7 +66,7 @@ dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t there, size_t he
                        what, (pinned >> 20) + 1);
     }
     if (error == cudaSuccess) error = dis__cuda_ring_open(&s->ring, PIECES, PIECE, s->pinned.at);
-    return dis__cuda_session_status(s, error, "taking memory");
+    return dis__cuda_session_status(s, error, "allocating memory");
 }
 
 char *dis__cuda_session_pinned(const dis__cuda_base *s)

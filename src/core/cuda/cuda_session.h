@@ -39,7 +39,7 @@ dis_status dis__cuda_check_free(dis__cuda_failer *fail, int ordinal, size_t byte
 dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_failer *fail);
 /* Allocates device bytes and pinned bytes after the ring. DIS_ELIMIT, with the purpose and the free memory: too many.
  * Requires dis__cuda_lock(). */
-dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t there, size_t here, const char *what);
+dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t device_bytes, size_t host_bytes, const char *what);
 /* The pinned bytes after the ring. */
 char *dis__cuda_session_pinned(const dis__cuda_base *s);
 /* Waits for the stream; takes the lock. */

@@ -26,7 +26,7 @@ static __device__ __forceinline__ void judge(const dis__cuda_em_pass &g, size_t 
 {
     const int n_classes = (int)g.shape.n_classes;
     const double *p = g.p + item * n_classes;
-    int most = 0, label = 0;
+    int best = 0, label = 0;
     uint32_t votes = n[0], of_label = n[0];
     double best = p[0];
 #pragma unroll
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void judge(const dis__cuda_em_pass &g, size_t 
             const double x = p[k];
             if (n[k] > votes) {
                 votes = n[k];
-                most = k;
+                best = k;
             }
             if (x > best) {
                 best = x;
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void judge(const dis__cuda_em_pass &g, size_t 
         }
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        sums[k] += most == k;
+        sums[k] += best == k;
         sums[K + k] += label == k;
     }
     sums[2 * K]++;
@@ -87,8 +87,8 @@ static __global__ void __launch_bounds__(THREADS) count_kernel(const __grid_cons
     if (threadIdx.x < SUMS) total[threadIdx.x] = 0;
     for (size_t base = blockIdx.x * (size_t)THREADS; base < g.shape.n_items; base += gridDim.x * (size_t)THREADS) {
         const size_t item = base + threadIdx.x;
-        const bool there = counts(g, item);
-        const uint64_t first = there ? g.start[item] : 0, last = there ? g.start[item + 1] : 0;
+        const bool in_range = counts(g, item);
+        const uint64_t first = in_range ? g.start[item] : 0, last = in_range ? g.start[item + 1] : 0;
         uint32_t n[K] = {};
         if (last > first && last - first <= LONG) {
             add_votes(g, first, last, 1, n);
@@ -110,9 +110,9 @@ static __global__ void __launch_bounds__(THREADS) count_kernel(const __grid_cons
 
 cudaError_t dis__cuda_em_count(const dis__cuda_em_pass *pass, uint64_t *counts, cudaStream_t stream)
 {
-    const size_t blocks = (pass->shape.n_items + THREADS - 1) / THREADS, most = 2048;
+    const size_t blocks = (pass->shape.n_items + THREADS - 1) / THREADS, limit = 2048;
     const cudaError_t error = cudaMemsetAsync(counts, 0, (2 * pass->shape.n_classes + 2) * sizeof *counts, stream);
     if (error != cudaSuccess || blocks == 0) return error;
-    count_kernel<<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream>>>(*pass, (number *)counts);
+    count_kernel<<<(unsigned)(blocks < limit ? blocks : limit), THREADS, 0, stream>>>(*pass, (number *)counts);
     return cudaGetLastError();
 }

@@ -15,8 +15,8 @@ void dis__cuda_em_tile(const dis__em_shape *shape, dis__cuda_em_order *order)
     const size_t n_pairs = shape->n_workers * shape->n_classes,
                  bytes = shape->n_items * shape->n_states * sizeof(double);
     size_t tiles = (bytes + CACHED - 1) / CACHED;
-    const size_t most = shape->n_votes / (SHORT * n_pairs + 1); /* shorter segments gain nothing */
-    if (tiles > most) tiles = most;
+    const size_t limit = shape->n_votes / (SHORT * n_pairs + 1); /* shorter segments gain nothing */
+    if (tiles > limit) tiles = limit;
     if (tiles < 1) tiles = 1;
     order->tile = (shape->n_items + tiles - 1) / tiles;
     if (order->tile < 1) order->tile = 1;
@@ -28,8 +28,8 @@ void dis__cuda_em_tile(const dis__em_shape *shape, dis__cuda_em_order *order)
 
 static unsigned blocks_for(size_t n)
 {
-    const size_t blocks = (n + THREADS - 1) / THREADS, most = 1u << 20;
-    return (unsigned)(blocks < most ? blocks > 0 ? blocks : 1 : most);
+    const size_t blocks = (n + THREADS - 1) / THREADS, limit = 1u << 20;
+    return (unsigned)(blocks < limit ? blocks > 0 ? blocks : 1 : limit);
 }
 
 static __device__ size_t first_of(void)

@@ -13,9 +13,9 @@
 #include "core/random/philox.h"
 #include "labels/cuda/em_products.cuh"
 
-#define LEAST 0x1p-700
-#define MOST  0x1p700
-#define LN2   0.693147180559945309417
+#define MIN_TOTAL 0x1p-700
+#define MAX_TOTAL 0x1p700
+#define LN2       0.693147180559945309417
 
 /* ---- shares ---- */
 
@@ -88,7 +88,7 @@ __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uin
 
 /* Class posteriors: the sum over the states of each class, using `line`. */
 template <class K>
-__device__ __noinline__ void write_classes(const dis__cuda_em_pass &g, size_t item, bool there, int lane, int gold,
+__device__ __noinline__ void write_classes(const dis__cuda_em_pass &g, size_t item, bool in_range, int lane, int gold,
                                            double *line, const double (&x)[K::PER])
 {
     const int n_groups = (int)g.shape.n_groups, n_classes = (int)g.shape.n_classes;
@@ -96,7 +96,7 @@ __device__ __noinline__ void write_classes(const dis__cuda_em_pass &g, size_t it
     for (int j = 0; j < K::PER; j++)
         if (lane + j * K::LANES < (int)g.shape.n_states) line[lane + j * K::LANES] = x[j];
     __syncwarp();
-    for (int k = lane; there && k < n_classes; k += K::LANES) {
+    for (int k = lane; in_range && k < n_classes; k += K::LANES) {
         double sum = 0;
         for (int m = 0; m < n_groups; m++) sum += line[k * n_groups + m];
         g.p[item * n_classes + k] = gold >= 0 ? (double)(k == gold) : sum;
@@ -138,17 +138,17 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
     for (size_t base = blockIdx.x * (size_t)K::GROUPS + (size_t)(group / TOGETHER * TOGETHER); base < n_items;
          base += stride) {
         const size_t item = base + (size_t)(group % TOGETHER);
-        const bool there = item < n_items;
-        const uint64_t begin = there ? g.start[item] : 0, last = there ? g.start[item + 1] : 0;
+        const bool in_range = item < n_items;
+        const uint64_t begin = in_range ? g.start[item] : 0, last = in_range ? g.start[item + 1] : 0;
         const bool is_long = last - begin > DIS_CUDA_EM_LONG;
         const uint64_t first = is_long ? last : begin; /* its parts are computed */
-        const int gold = there && g.gold ? g.gold[item] : -1;
+        const int gold = in_range && g.gold ? g.gold[item] : -1;
         range parts = {0, 0};
         if (is_long) parts = parts_of(g, item);
         double x[K::PER];
         if (g.step == DIS_EM_SHARES) {
             double y[K::PER]; /* arguments of a call are in local memory */
-            shares<K>(g, there ? item : 0, first, last, parts, last - begin, lane, gold, line, y);
+            shares<K>(g, in_range ? item : 0, first, last, parts, last - begin, lane, gold, line, y);
             copy<K>(x, y);
         } else {
             score<K>(g, first, last, lane, x);
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
                 if (gold >= 0 && is_out(g, lane + j * K::LANES, gold)) x[j] = 0;
             double total = total_of<K>(hard, x);
             long long top = 0;
-            const bool bad = is_long || !(total > LEAST && total < MOST);
+            const bool bad = is_long || !(total > MIN_TOTAL && total < MAX_TOTAL);
             if (__any_sync(EVERY, bad)) {
                 double y[K::PER];
                 const long long power = careful<K>(g, first, last, parts, lane, gold, y);
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
                     top = power;
                 }
             }
-            if (there) l.take(total, top);
+            if (in_range) l.add(total, top);
             if (hard)
                 harden<K>(lane, total, x);
             else {
@@ -178,15 +178,15 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
         }
 #pragma unroll
         for (int j = 0; j < K::PER; j++)
-            if (there) sum[j] += x[j];
+            if (in_range) sum[j] += x[j];
 #pragma unroll
         for (int j = 0; j < K::PER; j++)
-            if (there && lane + j * K::LANES < (int)g.shape.n_states)
+            if (in_range && lane + j * K::LANES < (int)g.shape.n_states)
                 g.x[item * g.shape.n_states + lane + j * K::LANES] = x[j];
         if (g.keep && g.shape.n_groups > 1) {
             double y[K::PER];
             copy<K>(y, x);
-            write_classes<K>(g, item, there, lane, gold, line, y);
+            write_classes<K>(g, item, in_range, lane, gold, line, y);
         }
     }
     finish_block<K>(g, lane, group, lines, sum, log(l.product) + (double)l.exponent * LN2);

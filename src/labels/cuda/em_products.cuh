@@ -204,7 +204,7 @@ template <class K> __device__ __forceinline__ void harden(int lane, double total
 struct logs {
     double product;
     long long exponent;
-    __device__ __forceinline__ void take(double x, long long more)
+    __device__ __forceinline__ void add(double x, long long more)
     {
         exponent += more;
         product = split(product * split(x, &exponent), &exponent);

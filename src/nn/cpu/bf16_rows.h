@@ -21,12 +21,12 @@ static inline BF16 __m512i rounded(const float *x, size_t n)
     return (__m512i)_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(high, x + L), _mm512_maskz_loadu_ps(low, x));
 }
 
-/* m rows, followed by rows of 0 up to `whole`; k values of each, padded with 0 to a multiple of 32; `apart` is the
+/* m rows, followed by rows of 0 up to `n_full`; k values of each, padded with 0 to a multiple of 32; `apart` is the
  * stride. */
-static inline BF16 void round_rows(const float *x, size_t ld, size_t m, size_t whole, size_t k, uint16_t *to,
+static inline BF16 void round_rows(const float *x, size_t ld, size_t m, size_t n_full, size_t k, uint16_t *to,
                                    size_t apart)
 {
-    for (size_t i = 0; i < whole; i++)
+    for (size_t i = 0; i < n_full; i++)
         for (size_t p = 0; p < k; p += 2 * L)
             _mm512_storeu_si512(to + i * apart + p, i < m ? rounded(x + i * ld + p, k - p) : _mm512_setzero_si512());
 }

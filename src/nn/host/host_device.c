@@ -186,7 +186,7 @@ static dis_status run_bf16(void *session, dis__op op, const void *args)
 {
     const dis__host_session *s = session;
     const dis__product_args *a = args;
-    if (op == DIS_OP_product && a->work && !a->made)
+    if (op == DIS_OP_product && a->work && !a->prepared)
         DIS_TRY(dis__run_jobs(s->ctx, dis__bf16_panels(a->n), pack_job, (void *)args));
     return dis__host_run(session, op, args);
 }

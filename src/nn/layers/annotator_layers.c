@@ -122,7 +122,7 @@ static dis_status plan_pairs(dis__net *net, dis__layer *layer)
     dis__layer_runs(net, DIS_OP_pair_terms, &args);
     dis__layer_runs(net, DIS_OP_pair_terms_grad, &args);
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows, 3, 0), DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows, 3, 0), DIS_WORK_SAVED));
     DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(p->max_pairs, 3 * sizeof(int32_t), 0), DIS_WORK_BATCH));
     return dis__layer_work(net, layer, rows, DIS_WORK_BATCH);
 }

@@ -37,10 +37,10 @@ static dis_status plan(dis__net *net, dis__layer *layer)
         dis__saturating_size(dis__shape_of(net, layer->out)->channels, 2 * dis__number_bytes(net, DIS_ROLE_STAT), 0);
     dis__batchnorm_args args = arguments(net, layer);
     args.r = layer->in[1] == DIS_NONE ? NULL : layer; /* whether there is one */
-    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_SAVED));
     DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_BACKWARD));
     const size_t own = dis__layer_runs(net, DIS_OP_batchnorm, &args);
-    return own && net->training_plan ? dis__layer_work(net, layer, own, DIS_WORK_KEPT) : DIS_OK;
+    return own && net->training_plan ? dis__layer_work(net, layer, own, DIS_WORK_SAVED) : DIS_OK;
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)

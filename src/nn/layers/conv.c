@@ -137,7 +137,7 @@ static dis_status window_plan(dis__net *net, dis__layer *layer)
     const window *l = layer->own;
     if (l->shortcut || l->kind != DIS_POOL_MAX) return DIS_OK;
     const size_t n = dis__saturating_size(dis__max_rows(net, layer->out), dis__shape_of(net, layer->out)->channels, 0);
-    return dis__layer_work(net, layer, dis__saturating_size(n, sizeof(int32_t), 0), DIS_WORK_KEPT);
+    return dis__layer_work(net, layer, dis__saturating_size(n, sizeof(int32_t), 0), DIS_WORK_SAVED);
 }
 
 static dis__window_args window_arguments(const dis__net *net, const dis__layer *layer)

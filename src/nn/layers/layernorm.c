@@ -20,7 +20,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     layernorm *l = layer->own;
     l->summed = l->in_place && !net->training_plan && net->device->sums && dis__is_last_use(net, layer, layer->in[1]);
     return dis__layer_work(net, layer, dis__saturating_size(rows, 2 * dis__number_bytes(net, DIS_ROLE_STAT), 0),
-                           DIS_WORK_KEPT);
+                           DIS_WORK_SAVED);
 }
 
 static dis__layernorm_args arguments(const dis__net *net, const dis__layer *layer)

@@ -51,7 +51,7 @@ static void set_prepared(const dis__net *net, const dis__layer *layer, dis__prod
 {
     const dis__piece *piece = &net->pieces[layer->work_piece[MADE]];
     args->work = piece->bytes ? layer->work[MADE] : NULL;
-    args->made = net->prepared;
+    args->prepared = net->prepared;
 }
 
 static dis_status plan(dis__net *net, dis__layer *layer)
@@ -72,7 +72,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     if (l->act != DIS_ACT_GELU || !net->training_plan) return DIS_OK;
     const size_t n = dis__saturating_size(dis__max_rows(net, layer->out), l->n_out, 0);
     return dis__layer_work(net, layer, dis__saturating_size(n, dis__number_bytes(net, DIS_ROLE_VALUE), 0),
-                           DIS_WORK_KEPT);
+                           DIS_WORK_SAVED);
 }
 
 /* W V and W a, from the parameters of both layers. */
@@ -306,14 +306,14 @@ void dis__linear_in_place(dis__net *net, int value, int sum)
 {
     if (value < 0 || sum < 0) return;
     const dis__layer *layer = &net->layers[net->slots[value].producer];
-    dis__layer *behind = &net->layers[net->slots[sum].producer];
+    dis__layer *next = &net->layers[net->slots[sum].producer];
     linear *l = layer->own;
-    if (layer->kind != &linear_kind || l->act != DIS_ACT_NONE || layer->in[0] == behind->in[0] ||
-        layer->in[0] == behind->in[1])
+    if (layer->kind != &linear_kind || l->act != DIS_ACT_NONE || layer->in[0] == next->in[0] ||
+        layer->in[0] == next->in[1])
         return;
-    l->sum = behind->index;
-    dis__add_in_place(behind);
-    dis__layernorm_in_place(behind);
+    l->sum = next->index;
+    dis__add_in_place(next);
+    dis__layernorm_in_place(next);
 }
 
 /* ---- an activation alone ---- */

@@ -44,7 +44,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const lookup_conv *l = layer->own;
     const size_t n = dis__saturating_size(dis__saturating_size(l->n_ids, l->o.kernel, 0),
                                           l->o.out * dis__number_bytes(net, DIS_ROLE_VALUE), 0);
-    DIS_TRY(dis__layer_work(net, layer, n, DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, n, DIS_WORK_SAVED));
     return dis__layer_work(net, layer, n, DIS_WORK_BACKWARD);
 }
 

@@ -29,8 +29,8 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const size_t real = dis__number_bytes(net, DIS_ROLE_VALUE);
     const size_t rows =
         dis__saturating_size(dis__saturating_size(dis__max_rows(net, layer->out), l->ranks, 0), real, 0);
-    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_KEPT));
-    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_SAVED));
+    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_SAVED));
     DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(dis__saturating_size(l->ranks, l->ranks, 0), real, 0),
                             DIS_WORK_BATCH));
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_BACKWARD));

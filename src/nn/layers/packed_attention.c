@@ -12,7 +12,7 @@ typedef struct {
     int like;        /* of networks that never train: the layer before that has the same rows; DIS_NONE: none has */
 } packed_attention;
 
-enum { LOG_SUM, D_BIAS, BUCKETS, KEPT };
+enum { LOG_SUM, D_BIAS, BUCKETS, SAVED };
 enum { START, LENGTH, MASK };
 
 dis__packed_attention_options dis__packed_attention_options_default(void)
@@ -58,7 +58,7 @@ static dis__packed_attention_args arguments(const dis__net *net, const dis__laye
         .qkv = dis__data(net, layer->in[0]),
         .y = dis__data(net, layer->out),
         .log_sum = layer->n_works ? layer->work[LOG_SUM] : NULL,
-        .kept = layer->n_works ? owner->work[KEPT] : NULL,
+        .saved = layer->n_works ? owner->work[SAVED] : NULL,
         .known = owner != layer,
         .rate = net->training ? l->o.dropout : 0,
         .seed = net->seed,
@@ -88,12 +88,12 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const size_t sums = dis__saturating_size(dis__saturating_size(dis__max_rows(net, layer->out), args.n_heads, 0),
                                              dis__number_bytes(net, DIS_ROLE_STAT), 0);
     const size_t n = l->o.bias == DIS_NONE ? 0 : 2 * l->o.longest - 1;
-    const size_t kept = dis__layer_runs(net, DIS_OP_packed_attention, &args);
+    const size_t saved = dis__layer_runs(net, DIS_OP_packed_attention, &args);
     const size_t work = dis__layer_runs(net, DIS_OP_packed_attention_grad, &args);
-    DIS_TRY(dis__layer_work(net, layer, sums, DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, sums, DIS_WORK_SAVED));
     DIS_TRY(dis__layer_work(net, layer, work, DIS_WORK_BACKWARD));
     DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(n, sizeof(int32_t), 0), DIS_WORK_LASTING));
-    DIS_TRY(dis__layer_work(net, layer, args.known ? 0 : kept, net->training_plan ? DIS_WORK_AHEAD : DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, args.known ? 0 : saved, net->training_plan ? DIS_WORK_AHEAD : DIS_WORK_RESULT));
     if (!n) return DIS_OK;
     DIS_TRY(dis__alloc_array(&l->bucket, n, sizeof *l->bucket));
     for (size_t i = 0; i < n; i++)

@@ -43,7 +43,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
                                                dis__number_bytes(net, DIS_ROLE_VALUE), 0);
     return dis__layer_work(net, layer,
                            dis__saturating_size(dis__saturating_size(args.n_rows, l->n_heads, 0), square, 0),
-                           DIS_WORK_KEPT);
+                           DIS_WORK_SAVED);
 }
 
 static bool passes(const dis__net *net, const dis__layer *layer)

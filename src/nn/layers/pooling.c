@@ -12,7 +12,7 @@ static dis_status pool_plan(dis__net *net, dis__layer *layer)
 {
     const size_t n = dis__saturating_size(dis__max_rows(net, layer->out), dis__shape_of(net, layer->out)->channels, 0);
     const bool max = ((const pool *)layer->own)->kind == DIS_POOL_MAX;
-    return max ? dis__layer_work(net, layer, dis__saturating_size(n, sizeof(int32_t), 0), DIS_WORK_KEPT) : DIS_OK;
+    return max ? dis__layer_work(net, layer, dis__saturating_size(n, sizeof(int32_t), 0), DIS_WORK_SAVED) : DIS_OK;
 }
 
 static dis__pool_args pool_arguments(const dis__net *net, const dis__layer *layer)

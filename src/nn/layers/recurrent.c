@@ -45,7 +45,7 @@ typedef struct {
     size_t n_ids;                    /* over a table, which is the last parameter; 0: over a value */
     bool may;                        /* the table is small enough to be multiplied row by row */
     bool by_row;                     /* in this batch it is */
-    bool made;                       /* what its rows make is in INPUT, and stays */
+    bool rows_computed;              /* what its rows make is in INPUT, and stays */
     bool makes;                      /* and will be there when this pass has ended, which a device may begin again */
     int32_t *places;                 /* layouts on the host, as the device has them in PLACES */
     dis__recurrent_layout layout[2]; /* of this batch, on the device */
@@ -81,8 +81,8 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
         if (layout[d].n_nodes > max) max = layout[d].n_nodes;
     }
     l->makes = l->makes && net->prepared;
-    l->made = l->makes;
-    l->by_row = l->may && (l->made || l->n_ids < max);
+    l->rows_computed = l->makes;
+    l->by_row = l->may && (l->rows_computed || l->n_ids < max);
     for (size_t d = 0; d < l->n_directions; d++) {
         int32_t *here = l->places + d * apart, *there = (int32_t *)layer->work[PLACES] + d * apart;
         for (size_t i = 0; l->by_row && i < layout[d].n_nodes; i++)
@@ -92,7 +92,7 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
         dis__key_add(net, layout[d].n_nodes << 1 | layout[d].by_end);
         DIS_TRY(dis__copy_in(net, there, here, used * sizeof *here));
     }
-    dis__key_add(net, (uint64_t)l->by_row | (uint64_t)l->made << 1);
+    dis__key_add(net, (uint64_t)l->by_row | (uint64_t)l->rows_computed << 1);
     return DIS_OK;
 }
 
@@ -127,7 +127,7 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
         args.memory[d] = layer->work[MEMORY + d];
         args.state[d] = layer->work[STATE + d];
         args.before[d] = layer->work[BEFORE + d];
-        if (l->by_row) args.made[d] = row_inputs(net, layer, d);
+        if (l->by_row) args.projected[d] = row_inputs(net, layer, d);
     }
     return args;
 }
@@ -142,7 +142,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
         dis__saturating_size(dis__saturating_size(rows, l->n_hidden, 0), dis__number_bytes(net, DIS_ROLE_STAT), 0);
     const size_t sizes[] = {dis__saturating_size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? memory : 0, state,
                             state};
-    static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
+    static const dis__work_life lives[] = {DIS_WORK_SAVED, DIS_WORK_SAVED, DIS_WORK_SAVED, DIS_WORK_BACKWARD};
     for (int w = 0; w < 4; w++)
         for (size_t d = 0; d < 2; d++)
             DIS_TRY(dis__layer_work(net, layer, d < l->n_directions ? sizes[w] : 0, lives[w]));
@@ -154,14 +154,14 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     DIS_TRY(dis__alloc_array(&l->places, all_places, sizeof *l->places));
     const size_t row = DIS_RECURRENT_GATES * l->n_hidden;
     l->may = l->n_ids && l->n_ids < rows;
-    const size_t made = l->may ? dis__saturating_size(l->n_ids + 1, row, 0) : 0,
+    const size_t rows_computed = l->may ? dis__saturating_size(l->n_ids + 1, row, 0) : 0,
                  inputs = dis__saturating_size(rows, l->n_in, 0);
-    const size_t all_made = dis__saturating_size(made, l->n_directions, 0);
+    const size_t all_made = dis__saturating_size(rows_computed, l->n_directions, 0);
     const size_t all_inputs = dis__saturating_size(inputs, l->n_ids ? l->n_directions : 1, 0);
     DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(all_made > all_inputs ? all_made : all_inputs, real, 0),
-                            net->training_plan ? DIS_WORK_KEPT : DIS_WORK_LASTING));
-    DIS_TRY(
-        dis__layer_work(net, layer, dis__saturating_size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
+                            net->training_plan ? DIS_WORK_SAVED : DIS_WORK_LASTING));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows_computed > inputs ? rows_computed : inputs, real, 0),
+                            DIS_WORK_BACKWARD));
     const dis__recurrent_args args = arguments(net, layer);
     dis__layer_runs(net, DIS_OP_recurrent, &args);
     dis__layer_runs(net, DIS_OP_recurrent_grad, &args);
@@ -232,10 +232,10 @@ static dis_status forward_by_row(dis__net *net, dis__layer *layer)
     recurrent *l = layer->own;
     const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
     for (size_t d = 0; d < l->n_directions; d++) {
-        void *made = row_inputs(net, layer, d);
-        if (!l->made) {
-            DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, made));
-            DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__value_at(net, made, l->n_ids * width)));
+        void *rows_computed = row_inputs(net, layer, d);
+        if (!l->rows_computed) {
+            DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, rows_computed));
+            DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__value_at(net, rows_computed, l->n_ids * width)));
         }
     }
     l->makes = !net->training_plan;
@@ -327,11 +327,11 @@ static dis_status backward_by_row(dis__net *net, dis__layer *layer, void *d_tabl
 {
     const recurrent *l = layer->own;
     const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
-    void *made = layer->work[D_INPUT];
-    const source from = {table_of(net, layer), made, l->n_ids, l->n_in, 1};
+    void *rows_computed = layer->work[D_INPUT];
+    const source from = {table_of(net, layer), rows_computed, l->n_ids, l->n_in, 1};
     for (size_t d = 0; d < l->n_directions; d++) {
-        DIS_TRY(dis__zero(net, made, (l->n_ids + 1) * width * dis__number_bytes(net, DIS_ROLE_VALUE)));
-        DIS_TRY(spread(net, &l->layout[d], layer->work[GATES + d], width, made));
+        DIS_TRY(dis__zero(net, rows_computed, (l->n_ids + 1) * width * dis__number_bytes(net, DIS_ROLE_VALUE)));
+        DIS_TRY(spread(net, &l->layout[d], layer->work[GATES + d], width, rows_computed));
         DIS_TRY(weights_backward(net, layer, d, &from, d_table, true));
     }
     return DIS_OK;

@@ -81,8 +81,8 @@ static void lay_chains(const maker *m)
         }
         for (size_t s = 1; s < n_times; s++) {
             const dis__recurrent_step *before = &steps[s - 1];
-            steps[s].had = before->count < steps[s].count ? before->count : steps[s].count;
-            for (int32_t i = 0; i < steps[s].had; i++) to->parent[steps[s].begin + i] = before->begin + i;
+            steps[s].n_parents = before->count < steps[s].count ? before->count : steps[s].count;
+            for (int32_t i = 0; i < steps[s].n_parents; i++) to->parent[steps[s].begin + i] = before->begin + i;
         }
     }
 }
@@ -149,7 +149,7 @@ static void lay_trees(const maker *m)
         }
         for (size_t s = 0; s < n_times; s++) {
             steps[s].begin = m->count[s] = (int32_t)to->n_nodes;
-            steps[s].had = s ? steps[s].count : 0;
+            steps[s].n_parents = s ? steps[s].count : 0;
             to->n_nodes += (size_t)steps[s].count;
         }
         for (size_t i = first; i < last; i++) {

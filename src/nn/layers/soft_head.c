@@ -199,7 +199,7 @@ dis_status dis__head_gather_labels(dis__net *net, int head, const void *label, c
     dis__layer *layer = open_targets(net, head, &rows);
     dis__head *h = layer->own;
     h->counted = counted;
-    const dis__batch_rows_args args = {.x = label, .size = sizeof(int32_t), .channels = 1, .behind = 0xff};
+    const dis__batch_rows_args args = {.x = label, .size = sizeof(int32_t), .channels = 1, .fill = 0xff};
     DIS_TRY(gather_rows(net, layer, LABEL, &args, row));
     const dis__one_hot_args hot = {.n_rows = dis__padded_rows(net, layer->in[0]),
                                    .n_classes = h->n_classes,

@@ -5,7 +5,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const size_t n = dis__max_rows(net, layer->in[0]);
     return dis__layer_work(net, layer, dis__saturating_size(n, dis__number_bytes(net, DIS_ROLE_VALUE), 0),
-                           DIS_WORK_KEPT);
+                           DIS_WORK_SAVED);
 }
 
 static dis__softmax_pool_args arguments(const dis__net *net, const dis__layer *layer)

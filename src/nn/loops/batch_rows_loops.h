@@ -26,7 +26,7 @@ void OP(batch_rows)(const void *args, size_t first, size_t last, void *scratch)
         const int32_t *row = a->row + i * (a->moved ? 4 : 1);
         char *to = (char *)a->y + i * bytes;
         if (row[0] < 0)
-            memset(to, a->behind, bytes);
+            memset(to, a->fill, bytes);
         else if (a->moved)
             moved_images(a, (const char *)a->x + (size_t)row[0] * bytes, row + 1, to);
         else

@@ -19,12 +19,12 @@ static void value_alone(const dis__padded_attention_args *a, size_t first, size_
     const size_t d = a->channels / a->n_heads;
     for (size_t at = first; at < last; at += SOME) {
         const size_t n = last - at < SOME ? last - at : SOME;
-        real kept[SOME];
-        for (size_t i = 0; i < n; i++) kept[i] = 1;
-        if (a->rate > 0) drop(a->seed, (uint64_t)*a->pass, a->layer, a->rate, at, n, kept, kept, false);
+        real factor[SOME];
+        for (size_t i = 0; i < n; i++) factor[i] = 1;
+        if (a->rate > 0) drop(a->seed, (uint64_t)*a->pass, a->layer, a->rate, at, n, factor, factor, false);
         for (size_t i = 0; i < n; i++)
             for (size_t c = (at + i) * d; c < (at + i + 1) * d; c++)
-                to[c] = add ? to[c] + kept[i] * from[c] : kept[i] * from[c];
+                to[c] = add ? to[c] + factor[i] * from[c] : factor[i] * from[c];
     }
 }
 

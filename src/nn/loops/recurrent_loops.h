@@ -27,15 +27,16 @@ static inline recurrent_block block_of(const dis__recurrent_args *a, size_t inde
     return b;
 }
 
-/* States before the first `had` nodes of a step, one after another: where they lie, or copied together. */
+/* States before the first `n_parents` nodes of a step, one after another: where they lie, or copied together. */
 static const real *states_before(const dis__recurrent_layout *l, const dis__recurrent_step *s, size_t n,
                                  const real *state, real *together)
 {
     const int32_t *parent = l->parent + s->begin;
     int32_t i = 1;
-    while (i < s->had && parent[i] == parent[0] + i) i++;
-    if (i >= s->had) return state + (size_t)parent[0] * n;
-    for (i = 0; i < s->had; i++) memcpy(together + (size_t)i * n, state + (size_t)parent[i] * n, n * sizeof *together);
+    while (i < s->n_parents && parent[i] == parent[0] + i) i++;
+    if (i >= s->n_parents) return state + (size_t)parent[0] * n;
+    for (i = 0; i < s->n_parents; i++)
+        memcpy(together + (size_t)i * n, state + (size_t)parent[i] * n, n * sizeof *together);
     return together;
 }
 
@@ -145,7 +146,7 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
     real *packed = together + DIS_RECURRENT_BLOCK * n;
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);
-        const real *made = a->made[b.direction];
+        const real *projected = a->projected[b.direction];
         real *gates = a->gates[b.direction], *memory = a->memory[b.direction], *state = a->state[b.direction];
         matrices x = {.tb = true, .add = true, .n = a->n_state * n, .k = n, .lda = n, .ldc = width};
         x.b = a->weight[b.direction];
@@ -153,21 +154,21 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
         pack(&x, packed);
         for (size_t s = 0; s < a->n_times; s++) {
             const dis__recurrent_step *step = &b.steps[s];
-            const size_t begin = (size_t)step->begin, count = (size_t)step->count, had = (size_t)step->had;
+            const size_t begin = (size_t)step->begin, count = (size_t)step->count, n_parents = (size_t)step->n_parents;
             const int32_t *parent = b.layout->parent + begin, *from = b.layout->from + begin;
             real *const now = a->forget ? passing : gates + begin * width;
-            for (size_t i = 0; made && i < count; i++)
-                memcpy(now + i * width, made + (size_t)from[i] * width, width * sizeof *now);
-            x.m = had;
+            for (size_t i = 0; projected && i < count; i++)
+                memcpy(now + i * width, projected + (size_t)from[i] * width, width * sizeof *now);
+            x.m = n_parents;
             x.c = now + a->first_state * n;
-            if (had) {
+            if (n_parents) {
                 x.a = states_before(b.layout, step, n, state, together);
                 times_packed(&x, packed, scratch);
             }
             for (size_t i = 0; i < count; i++) {
-                const size_t then = i < had ? (size_t)parent[i] : 0, at = begin + i;
-                cell->step(n, now + i * width, i < had ? memory + then * nc : NULL, memory + at * nc,
-                           i < had ? state + then * n : NULL, state + at * n);
+                const size_t then = i < n_parents ? (size_t)parent[i] : 0, at = begin + i;
+                cell->step(n, now + i * width, i < n_parents ? memory + then * nc : NULL, memory + at * nc,
+                           i < n_parents ? state + then * n : NULL, state + at * n);
             }
         }
         put_states(a, &b, state);
@@ -205,40 +206,41 @@ void OP(recurrent_grad)(const void *args, size_t first, size_t last, void *scrat
 {
     const dis__recurrent_args *a = args;
     const recurrent_cell *cell = &recurrent_cells[a->cell];
-    const size_t n = a->n_hidden, nc = a->n_memory, width = DIS_RECURRENT_GATES * n, whole = DIS_RECURRENT_BLOCK * n;
-    real *dh = (real *)((char *)scratch + TIMES_SCRATCH), *dc = dh + whole; /* of the nodes of a step */
-    real *dh_before = dc + whole, *dc_before = dh_before + whole;           /* and of those of the step before */
-    real *packed = dc_before + whole;
+    const size_t n = a->n_hidden, nc = a->n_memory, width = DIS_RECURRENT_GATES * n,
+                 block_size = DIS_RECURRENT_BLOCK * n;
+    real *dh = (real *)((char *)scratch + TIMES_SCRATCH), *dc = dh + block_size; /* of the nodes of a step */
+    real *dh_before = dc + block_size, *dc_before = dh_before + block_size;      /* and of those of the step before */
+    real *packed = dc_before + block_size;
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);
-        real *gates = a->gates[b.direction], *kept = a->before[b.direction];
+        real *gates = a->gates[b.direction], *h_before = a->before[b.direction];
         const real *memory = a->memory[b.direction], *state = a->state[b.direction];
         matrices x = {.add = cell->passes, .n = n, .k = a->n_state * n, .lda = width, .ldc = n};
         x.b = a->weight[b.direction];
         x.ldb = n;
         pack(&x, packed);
         if (b.first == 0) zero_pads(a, b.direction);
-        memset(dh, 0, 2 * whole * sizeof *dh);
+        memset(dh, 0, 2 * block_size * sizeof *dh);
         for (size_t s = a->n_times; s-- > 0;) {
             const dis__recurrent_step *step = &b.steps[s];
-            const size_t begin = (size_t)step->begin, count = (size_t)step->count, had = (size_t)step->had;
+            const size_t begin = (size_t)step->begin, count = (size_t)step->count, n_parents = (size_t)step->n_parents;
             const int32_t *parent = b.layout->parent + begin;
             take_gradients(a, &b, s, dh);
             for (size_t i = 0; i < count; i++) {
-                const size_t then = i < had ? (size_t)parent[i] : 0, at = begin + i;
-                if (i < had)
-                    memcpy(kept + at * n, state + then * n, n * sizeof *kept);
+                const size_t then = i < n_parents ? (size_t)parent[i] : 0, at = begin + i;
+                if (i < n_parents)
+                    memcpy(h_before + at * n, state + then * n, n * sizeof *h_before);
                 else
-                    memset(kept + at * n, 0, n * sizeof *kept);
-                cell->grad(n, gates + at * width, i < had ? memory + then * nc : NULL, memory + at * nc,
-                           i < had ? state + then * n : NULL, dh + i * n, dc + i * n);
+                    memset(h_before + at * n, 0, n * sizeof *h_before);
+                cell->grad(n, gates + at * width, i < n_parents ? memory + then * nc : NULL, memory + at * nc,
+                           i < n_parents ? state + then * n : NULL, dh + i * n, dc + i * n);
             }
-            memset(dh_before, 0, 2 * whole * sizeof *dh);
-            x.m = had;
+            memset(dh_before, 0, 2 * block_size * sizeof *dh);
+            x.m = n_parents;
             x.a = gates + begin * width + a->first_state * n;
             x.c = dh;
-            if (had) times_packed(&x, packed, scratch);
-            for (size_t i = 0; i < had; i++) {
+            if (n_parents) times_packed(&x, packed, scratch);
+            for (size_t i = 0; i < n_parents; i++) {
                 const size_t then = (size_t)(parent[i] - step[-1].begin);
                 const real *restrict h = dh + i * n, *restrict c = dc + i * n;
                 real *restrict to_h = dh_before + then * n, *restrict to_c = dc_before + then * n;

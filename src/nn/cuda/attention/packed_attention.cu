@@ -2,7 +2,9 @@
  * beforehand, and launches the operations; kernels are in packed_attention_mma.cu and packed_attention_plain.cu. */
 #include "nn/cuda/attention/packed_attention.cuh"
 
-enum { MANY_BLOCKS = 8192 }; /* elements of dropout: from this number on they are drawn concurrently with the GEMM that
+enum {
+    MANY_BLOCKS = 8192
+}; /* elements of dropout: from this number on they are drawn concurrently with the GEMM that
                               * computes qkv; fewer are drawn long before */
 
 /* ---- spans and dropout ---- */
@@ -131,8 +133,8 @@ static packed_attention_call call_of(const dis__packed_attention_args *a)
 {
     packed_attention_call c = {};
     c.a = *a;
-    c.span = (const int2 *)a->kept;
-    c.bits = a->rate > 0 ? (const uint32_t *)((char *)a->kept + span_bytes(a)) : NULL;
+    c.span = (const int2 *)a->saved;
+    c.bits = a->rate > 0 ? (const uint32_t *)((char *)a->saved + span_bytes(a)) : NULL;
     c.keep = (float)(1 / (1 - a->rate));
     return c;
 }
@@ -182,7 +184,7 @@ static prelude_call prelude_of(const dis__cuda_session *s, const packed_attentio
     prelude_call p = {};
     p.a = c->a;
     p.keys = philox_keys_of(c->a.seed);
-    p.span = (int2 *)c->a.kept;
+    p.span = (int2 *)c->a.saved;
     p.bits = (uint32_t *)c->bits;
     p.threshold = drop_threshold(c->a.rate);
     p.n_spans = grid_of(c->a.n_tokens, 256);
@@ -200,12 +202,12 @@ cudaError_t dis__cuda_packed_attention(dis__cuda_session *s, const void *args)
     const uint64_t warps = (p.n_blocks + p.run - 1) / p.run;
     cudaStream_t twin = s->stream;
     cudaError_t error = cudaSuccess;
-    const bool beside = p.n_blocks >= MANY_BLOCKS && dis__cuda_fork_at_mark(s, a->qkv, &twin, &error);
+    const bool on_side = p.n_blocks >= MANY_BLOCKS && dis__cuda_fork_at_mark(s, a->qkv, &twin, &error);
     const bool ahead = p.n_blocks && p.n_blocks < MANY_BLOCKS && dis__cuda_fork_at_step_start(s, a->qkv, &twin, &error);
     if (error != cudaSuccess) return error;
     if (!a->known) prelude_kernel<<<p.n_spans + (warps ? grid_of(warps, 8) : 0), 256, 0, twin>>>(p);
     error = cudaGetLastError();
-    if (error == cudaSuccess && beside) error = dis__cuda_join_twin(s);
+    if (error == cudaSuccess && on_side) error = dis__cuda_join_twin(s);
     if (error == cudaSuccess && ahead) error = dis__cuda_join_step_start(s);
     if (error != cudaSuccess || dis__cuda_packed_attention_mma(s, &c, &error)) return error;
     return dis__cuda_packed_attention_plain(s, &c);

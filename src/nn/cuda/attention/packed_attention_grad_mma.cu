@@ -33,8 +33,8 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_facts {
         if (threadIdx.x >= TILE) return;
         if (KEYS) {
             const size_t at = (size_t)query * a.n_heads + head;
-            const bool here = query < (int)a.n_tokens;
-            next.sums = here ? make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]) : make_float2(0, 0);
+            const bool block = query < (int)a.n_tokens;
+            next.sums = block ? make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]) : make_float2(0, 0);
         }
         if (DROP && call.bits && span.y) next.load_bits(call.bits, drop_base(a, head, query, span), k0, span);
         if (KEYS) span = span_at(other + TILE);
@@ -135,7 +135,7 @@ struct distance_sums {
             total += diagonal[row * (TILE + 1) + row + shift];
         by_distance[at] += total;
     }
-    __device__ __forceinline__ void to_buckets(const packed_attention_call &call, const block_place &here) const
+    __device__ __forceinline__ void to_buckets(const packed_attention_call &call, const block_place &block) const
     {
         const dis__packed_attention_args &a = call.a;
         const int lane = threadIdx.x & 31;
@@ -144,7 +144,7 @@ struct distance_sums {
             for (int i = first + lane; i < last; i += 32)
                 if (a.bucket[i] == b) total += by_distance[i];
             total = warp_sum(total);
-            if (lane == 0) call.parts[((size_t)here.tile * a.n_buckets + b) * a.n_heads + here.head] = total;
+            if (lane == 0) call.parts[((size_t)block.tile * a.n_buckets + b) * a.n_heads + block.head] = total;
         }
     }
 };
@@ -156,8 +156,8 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
                                                            bool *own_seen)
 {
     const dis__packed_attention_args &a = call.a;
-    const block_place here(a);
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = here.head, own0 = here.tile * TILE;
+    const block_place block(a);
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = block.head, own0 = block.tile * TILE;
     const int n_tokens = (int)a.n_tokens, r0 = warp * 16 + lane / 4, c0 = lane % 4 * 2;
     const size_t ld = 3 * a.channels;
     const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
@@ -204,7 +204,8 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
         const pair_facts &now = f.pair[t % 2];
         bf16 *first = room + (2 + t % 2 * 2) * TILE * D, *second = first + TILE * D;
         fetched<D>(t == 0);
-        const bool whole = __syncthreads_and(all_count(f, a, other0)); /* this pair has arrived, the other buffer is
+        const bool all_counted =
+            __syncthreads_and(all_count(f, a, other0)); /* this pair has arrived, the other buffer is
                                                                         * free */
         if (t == 0) {
             left.load(room);
@@ -224,7 +225,7 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
         const grad_pair<KEYS, BIAS, DROP> pair = {now, r0, c0, (float)a.scale * LOG2E, DROP ? call.keep : 1, row_sums};
         sums_done<D, 1>(p);
         pair.shares(p);
-        if (!whole)
+        if (!all_counted)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const uint2 range = in_range(f, a, own0, r0 + 8 * h, other0);
@@ -263,7 +264,7 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
     }
     if (!sums) return;
     __syncthreads();
-    by_distance.to_buckets(call, here);
+    by_distance.to_buckets(call, block);
 }
 
 /* Fewer registers allow three blocks per SM. */

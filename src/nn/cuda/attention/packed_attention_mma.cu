@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5)
     __shared__ __align__(16) tile_facts f;
     const dis__packed_attention_args &a = call.a;
     bf16 *const room = aligned_room(any_room);
-    const block_place here(a);
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = here.head, q0 = here.tile * TILE;
+    const block_place block(a);
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = block.head, q0 = block.tile * TILE;
     const int n_tokens = (int)a.n_tokens, r0 = warp * 16 + lane / 4, c0 = lane % 4 * 2;
     const size_t ld = 3 * a.channels;
     const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
@@ -84,7 +84,8 @@ __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5)
         const pair_facts &now = f.pair[t % 2];
         bf16 *keys = room + (1 + t % 2 * 2) * TILE * D, *values = keys + TILE * D;
         fetched<D>(t == 0);
-        const bool whole = __syncthreads_and(all_count(f, a, k0)); /* this pair has arrived, the other buffer is free */
+        const bool all_counted =
+            __syncthreads_and(all_count(f, a, k0)); /* this pair has arrived, the other buffer is free */
         if (t == 0) left.load(room);
         float s[8][4];
         products_begin<D>();
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5)
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     s[j][i] = s[j][i] * scale + now.bias[TILE + j * 8 + c0 + (i & 1) - r0 - (i >> 1) * 8];
-        if (!whole)
+        if (!all_counted)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const uint2 range = in_range(f, a, q0, r0 + 8 * h, k0);

@@ -39,20 +39,20 @@ __global__ void __launch_bounds__(WARPS * 32)
     float max = -INFINITY, sum = 0, y[CHANNELS] = {0};
     for (int k0 = span.x; k0 < span.y; k0 += 32) {
         const int key = k0 + lane;
-        const bool here = key < span.y && counts(a, (int)query, key);
+        const bool counted = key < span.y && counts(a, (int)query, key);
         float score = -INFINITY;
-        if (here)
+        if (counted)
             score = dot_of(q, qkv + a.channels + key * ld, d) * (float)a.scale + bias_of(a, head, (int)query, key);
         const float top = fmaxf(max, warp_max(score));
         if (top == -INFINITY) continue;
-        const float shrink = expf(max - top), p = here ? expf(score - top) : 0;
-        const float kept = dropped(call, base, key) ? 0 : p;
+        const float shrink = expf(max - top), p = counted ? expf(score - top) : 0;
+        const float p_dropped = dropped(call, base, key) ? 0 : p;
         sum = sum * shrink + warp_sum(p);
         max = top;
 #pragma unroll
         for (int g = 0; g < CHANNELS; g++) y[g] *= shrink;
         for (int k = 0; k < 32 && k0 + k < span.y; k++) {
-            const float share = __shfl_sync(0xffffffffu, kept, k);
+            const float share = __shfl_sync(0xffffffffu, p_dropped, k);
             const T *v = qkv + 2 * a.channels + (k0 + k) * ld;
 #pragma unroll
             for (int g = 0; g < CHANNELS; g++)

@@ -180,11 +180,11 @@ template <int D, int N, int GROUPS> __device__ __forceinline__ void sums_done(fl
 }
 
 /* A warp's 16 rows of sums, times by[0] and by[1] (rows r0 and r0 + 8), to memory as bfloat16, with stride `ld`; the
- * first `here` rows of the tile exist. They are staged in shared memory (`tile`, otherwise unused), so that full lines
+ * first `n_rows` rows of the tile exist. They are staged in shared memory (`tile`, otherwise unused), so that full lines
  * are written. */
 template <int D>
 __device__ __forceinline__ void store_tile(const float (&c)[D / 8][4], const float (&by)[2], bf16 *tile, bf16 *to,
-                                           size_t ld, int here, bool add)
+                                           size_t ld, int n_rows, bool add)
 {
     enum { CHUNKS = D / 8 };
     const int lane = threadIdx.x & 31, first = (threadIdx.x >> 5) * 16, r0 = first + lane / 4, c0 = lane % 4 * 2;
@@ -197,7 +197,7 @@ __device__ __forceinline__ void store_tile(const float (&c)[D / 8][4], const flo
 #pragma unroll
     for (int i = 0; i < CHUNKS / 2; i++) {
         const int row = first + (i * 32 + lane) / CHUNKS, chunk = lane % CHUNKS;
-        if (row >= here) continue;
+        if (row >= n_rows) continue;
         pack<bf16> out = *(const pack<bf16> *)place<D>(tile, row, chunk);
         pack<bf16> *at = (pack<bf16> *)(to + (size_t)row * ld + chunk * 8);
         if (add) {

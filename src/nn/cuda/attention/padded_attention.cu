@@ -122,7 +122,7 @@ template <class T> __global__ void padded_attention_grad_kernel(attention_call g
     extern __shared__ float room[];
     const place<T> p = place_of<T>(g.a);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    float *const mean = room, *const ds = room + p.n * (1 + 2 * warp), *const kept = ds + p.n;
+    float *const mean = room, *const ds = room + p.n * (1 + 2 * warp), *const p_dropped = ds + p.n;
     const uint32_t pass = pass_of(g.a);
     const size_t from = p.index / g.a.n_heads * g.a.n_times, head = p.index % g.a.n_heads * p.d;
     const size_t first = p.index * g.a.n_times * g.a.n_times;
@@ -156,14 +156,14 @@ template <class T> __global__ void padded_attention_grad_kernel(attention_call g
             const float d = dot_of(dy + (size_t)t * p.channels, p.v + (size_t)j * p.ld, p.d);
             const float factor = dropped(g, pass, first + e, 1);
             ds[t] = share * (d * factor - mean[t]) * g.scale;
-            kept[t] = share * factor;
+            p_dropped[t] = share * factor;
         }
         __syncwarp();
         for (size_t c = (size_t)lane; c < p.d; c += 32) {
             float d_key = 0, d_value = 0;
             for (int t = 0; t < p.m; t++) {
                 d_key += ds[t] * as_float(p.q[(size_t)t * p.ld + c]);
-                d_value += kept[t] * as_float(dy[(size_t)t * p.channels + c]);
+                d_value += p_dropped[t] * as_float(dy[(size_t)t * p.channels + c]);
             }
             store_or_add(dk + (size_t)j * p.ld + c, d_key, g.a.add);
             store_or_add(dv + (size_t)j * p.ld + c, d_value, g.a.add);

@@ -58,17 +58,16 @@ typedef struct dis__cuda_session {
     size_t scratch_bytes;
     char *product_work, *product_twin; /* two buffers used in turn; NULL: only one */
     unsigned *counters;
-    void *told;
+    void *exchange;
     dis__cuda_plans *plans;
     dis__cuda_steps *steps;
     dis__cuda_copies *copies;
     dis__cuda_updates *update;
     dis__cuda_side *side;
     dis__cuda_layernorm_queue *chain;
-    struct dis__cudnn *cudnn; /* cudnn_conv.c; NULL: not requested yet */
-    const void *made;         /* output of the previous operation, if it was marked (dis__cuda_mark_output); NULL: it
-                               * was not */
-    dis__op waiting;          /* pending, because it may be fused with the next operation; DIS_N_OPS: none */
+    struct dis__cudnn *cudnn;  /* cudnn_conv.c; NULL: not requested yet */
+    const void *marked_output; /* of the previous operation (dis__cuda_mark_output); NULL: it was not marked */
+    dis__op waiting;           /* pending, because it may be fused with the next operation; DIS_N_OPS: none */
     union {
         dis__activate_args activate;
         dis__dropout_args dropout;
@@ -84,8 +83,8 @@ typedef struct dis__cuda_session {
 DIS_OPS(DIS_CUDA_DECLARE)
 #undef DIS_CUDA_DECLARE
 
-/* Records the message for something that the device lacks, `what` of more than `most` `of`; returns its error. */
-cudaError_t dis__cuda_unsupported(dis__cuda_session *s, const char *what, size_t most, const char *of);
+/* Records the message for something that the device lacks, `what` of more than `highest` `of`; returns its error. */
+cudaError_t dis__cuda_unsupported(dis__cuda_session *s, const char *what, size_t highest, const char *of);
 /* While a network is planned: scratch bytes of an operation. */
 void dis__cuda_reserve_scratch(dis__cuda_session *s, size_t bytes);
 /* Bytes of args->work, for operations that have it (rows of the table in operation_memory.c). */
@@ -160,17 +159,17 @@ cudaError_t dis__cuda_join_side_stream(dis__cuda_session *s);
 /* A stream for one of two independent kernels; done: the session's stream waits for it. */
 cudaError_t dis__cuda_fork_twin(dis__cuda_session *s, cudaStream_t *twin);
 cudaError_t dis__cuda_join_twin(dis__cuda_session *s);
-/* Call it before an operation that computes `made`: kernels of the next operation that do not need all of it may start
+/* Call it before an operation that computes `output`: kernels of the next operation that do not need all of it may start
  * on a second stream. marked: whether the previous operation was that one; work enqueued on the second stream then
  * waits only for earlier work. */
-cudaError_t dis__cuda_mark_output(dis__cuda_session *s, const void *made);
-bool dis__cuda_fork_at_mark(dis__cuda_session *s, const void *made, cudaStream_t *twin, cudaError_t *error);
+cudaError_t dis__cuda_mark_output(dis__cuda_session *s, const void *output);
+bool dis__cuda_fork_at_mark(dis__cuda_session *s, const void *output, cudaStream_t *twin, cudaError_t *error);
 
 /* A training step is enqueued between these two calls. */
 void dis__cuda_set_in_step(dis__cuda_session *s, bool begins);
-/* Within a step: work that depends only on the batch may start on the side stream after `made` of the first such
+/* Within a step: work that depends only on the batch may start on the side stream after `output` of the first such
  * operation (dis__cuda_mark_output); done: the session's stream waits for it. false: not possible. */
-bool dis__cuda_fork_at_step_start(dis__cuda_session *s, const void *made, cudaStream_t *side, cudaError_t *error);
+bool dis__cuda_fork_at_step_start(dis__cuda_session *s, const void *output, cudaStream_t *side, cudaError_t *error);
 cudaError_t dis__cuda_join_step_start(dis__cuda_session *s);
 
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);

@@ -264,8 +264,8 @@ static inline unsigned grid_of(size_t n, size_t per)
 /* The same, but at most a few times the number of blocks that fill the device: for kernels with grid-stride loops. */
 static inline unsigned grid_some(const dis__cuda_session *s, size_t n, size_t per)
 {
-    const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(n, per);
-    return blocks < most ? blocks : most;
+    const unsigned max_blocks = (unsigned)s->n_processors * 16, blocks = grid_of(n, per);
+    return blocks < max_blocks ? blocks : max_blocks;
 }
 
 /* Call it before a launch with this much dynamic shared memory. The limit is per kernel for the whole process, and

@@ -47,11 +47,11 @@ __device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4], const void *
                  : "r"(shared_address(row)));
 }
 
-/* Copies 16 bytes to shared memory, bypassing the L1 cache; zeros if `there` is false. */
-__device__ __forceinline__ void copy_16(void *to, const void *from, bool there)
+/* Copies 16 bytes to shared memory, bypassing the L1 cache; zeros if `in_range` is false. */
+__device__ __forceinline__ void copy_16(void *to, const void *from, bool in_range)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
-                 "r"(there ? 16 : 0)
+                 "r"(in_range ? 16 : 0)
                  : "memory");
 }
 

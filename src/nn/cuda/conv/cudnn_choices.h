@@ -11,7 +11,7 @@ enum { DIS_CUDNN_KNOBS = 6 };
 typedef struct {
     dis__cudnn_kind kind;
     int height, channels, out, kernel, stride; /* images as wide as high, padded by half of the kernel */
-    int least, most;                           /* images */
+    int min_images, max_images;                /* images */
     int engine, n_knobs;
     struct {
         int type, value;

@@ -73,7 +73,7 @@ static struct dis__cudnn *opened(dis__cuda_session *s)
     return s->cudnn->handle ? s->cudnn : NULL;
 }
 
-static const dis__cudnn_plan *plan_of(const dis__cuda_session *s, const dis__cudnn_shape *t, size_t most)
+static const dis__cudnn_plan *plan_of(const dis__cuda_session *s, const dis__cudnn_shape *t, size_t max_work)
 {
     struct dis__cudnn *c = s->cudnn;
     for (size_t i = 0; i < c->n; i++)
@@ -82,7 +82,7 @@ static const dis__cudnn_plan *plan_of(const dis__cuda_session *s, const dis__cud
     dis__cudnn_plan *p = &c->plan[c->n++];
     p->shape = *t;
     lock(s);
-    dis__cudnn_make_plan(c, p, most);
+    dis__cudnn_make_plan(c, p, max_work);
     unlock(s);
     return p;
 }
@@ -142,10 +142,10 @@ bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_k
     *error = cudaSuccess;
     if (kind == DIS_CUDNN_BY_WEIGHT) {
         const size_t n = a->out * a->kernel_h * a->kernel_w * a->channels;
-        void *const whole = a->once && width == a->channels ? dis__cuda_bf16_gradient(s, a->d_weight, n) : NULL;
-        if (!dis__cudnn_execute(s->cudnn, s->stream, p, work, a->x, whole ? whole : a->work, a->dy))
+        void *const direct = a->once && width == a->channels ? dis__cuda_bf16_gradient(s, a->d_weight, n) : NULL;
+        if (!dis__cudnn_execute(s->cudnn, s->stream, p, work, a->x, direct ? direct : a->work, a->dy))
             *error = cudaErrorUnknown;
-        if (*error == cudaSuccess && !whole)
+        if (*error == cudaSuccess && !direct)
             *error = dis__cuda_add_weight(s, (float *)a->d_weight, a->work, a->out * a->kernel_h * a->kernel_w,
                                           a->channels, width);
     } else if (!dis__cudnn_execute(s->cudnn, s->stream, p, work, kind == DIS_CUDNN_FORWARD ? a->x : a->dx,

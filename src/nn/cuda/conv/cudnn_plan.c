@@ -153,7 +153,7 @@ static bool good_engine(struct dis__cudnn *c, cudnnBackendDescriptor_t config)
     return good && tensor_cores;
 }
 
-static bool build(struct dis__cudnn *c, cudnnBackendDescriptor_t config, size_t most, dis__cudnn_plan *to)
+static bool build(struct dis__cudnn *c, cudnnBackendDescriptor_t config, size_t max_work, dis__cudnn_plan *to)
 {
     cudnnBackendDescriptor_t p = NULL;
     int64_t work = 0, n = 0;
@@ -167,7 +167,7 @@ static bool build(struct dis__cudnn *c, cudnnBackendDescriptor_t config, size_t 
         c->lib.cudnnBackendFinalize(p) == CUDNN_STATUS_SUCCESS &&
         c->lib.cudnnBackendGetAttribute(p, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &n, &work) ==
             CUDNN_STATUS_SUCCESS &&
-        (size_t)work <= most) {
+        (size_t)work <= max_work) {
         to->plan = p;
         to->work = (size_t)work;
         return true;
@@ -177,15 +177,15 @@ static bool build(struct dis__cudnn *c, cudnnBackendDescriptor_t config, size_t 
 }
 
 /* The first of the heuristics' configurations that can be built. */
-static void choose(struct dis__cudnn *c, cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, size_t most,
+static void choose(struct dis__cudnn *c, cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, size_t max_work,
                    dis__cudnn_plan *to)
 {
     cudnnBackendDescriptor_t heuristics = NULL, config[CONFIGS] = {NULL};
-    int64_t n = 0, made = 0;
+    int64_t n = 0, n_configs = 0;
     bool good =
         c->lib.cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &heuristics) == CUDNN_STATUS_SUCCESS;
-    while (good && made < CONFIGS)
-        good = c->lib.cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config[made++]) ==
+    while (good && n_configs < CONFIGS)
+        good = c->lib.cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config[n_configs++]) ==
                CUDNN_STATUS_SUCCESS;
     good = good &&
            c->lib.cudnnBackendSetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
@@ -195,8 +195,8 @@ static void choose(struct dis__cudnn *c, cudnnBackendDescriptor_t graph, cudnnBa
            c->lib.cudnnBackendFinalize(heuristics) == CUDNN_STATUS_SUCCESS &&
            c->lib.cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                            CONFIGS, &n, config) == CUDNN_STATUS_SUCCESS;
-    for (int64_t i = 0; good && i < n && !to->plan; i++) build(c, config[i], most, to);
-    for (int64_t i = 0; i < made; i++)
+    for (int64_t i = 0; good && i < n && !to->plan; i++) build(c, config[i], max_work, to);
+    for (int64_t i = 0; i < n_configs; i++)
         if (config[i]) c->lib.cudnnBackendDestroyDescriptor(config[i]);
     if (heuristics) c->lib.cudnnBackendDestroyDescriptor(heuristics);
 }
@@ -207,15 +207,15 @@ static const dis__cudnn_choice *choice_of(const dis__cudnn_shape *t)
         const dis__cudnn_choice *l = &dis__cudnn_choices[i];
         if (l->kind == t->kind && l->height == t->height && l->height == t->width && l->channels == t->channels &&
             l->out == t->out && l->kernel == t->kernel_h && l->kernel == t->kernel_w && l->stride == t->stride &&
-            t->n >= l->least && t->n <= l->most && t->pad_h == l->kernel / 2 && t->pad_w == l->kernel / 2)
+            t->n >= l->min_images && t->n <= l->max_images && t->pad_h == l->kernel / 2 && t->pad_w == l->kernel / 2)
             return l;
     }
     return NULL;
 }
 
 /* The listed engine and settings for a shape. */
-static void take_listed(maker *m, cudnnBackendDescriptor_t graph, const dis__cudnn_choice *l, size_t most,
-                        dis__cudnn_plan *to)
+static void use_listed(maker *m, cudnnBackendDescriptor_t graph, const dis__cudnn_choice *l, size_t max_work,
+                       dis__cudnn_plan *to)
 {
     cudnnBackendDescriptor_t engine = make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR), knob[DIS_CUDNN_KNOBS], config;
     const int64_t index = l->engine;
@@ -235,18 +235,18 @@ static void take_listed(maker *m, cudnnBackendDescriptor_t graph, const dis__cud
     set(m, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
     if (n) set(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, n, knob);
     finish(m, config);
-    if (!m->failed) build(m->c, config, most, to);
+    if (!m->failed) build(m->c, config, max_work, to);
 }
 
 /* A listed engine may be missing in another version of the library: the heuristics are used then. */
-void dis__cudnn_make_plan(struct dis__cudnn *c, dis__cudnn_plan *p, size_t most)
+void dis__cudnn_make_plan(struct dis__cudnn *c, dis__cudnn_plan *p, size_t max_work)
 {
     maker m = {.c = c};
     cudnnBackendDescriptor_t graph = graph_of(&m, &p->shape);
     const dis__cudnn_choice *listed = graph ? choice_of(&p->shape) : NULL;
-    if (listed) take_listed(&m, graph, listed, most, p);
-    if (graph && !p->plan) choose(c, graph, CUDNN_HEUR_MODE_A, most, p);
-    if (graph && !p->plan) choose(c, graph, CUDNN_HEUR_MODE_FALLBACK, most, p);
+    if (listed) use_listed(&m, graph, listed, max_work, p);
+    if (graph && !p->plan) choose(c, graph, CUDNN_HEUR_MODE_A, max_work, p);
+    if (graph && !p->plan) choose(c, graph, CUDNN_HEUR_MODE_FALLBACK, max_work, p);
     drop_all(&m);
 }
 

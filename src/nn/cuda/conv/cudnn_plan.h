@@ -44,7 +44,7 @@ struct dis__cudnn {
 };
 
 /* The plan for p->shape with at most this much work memory, or none. */
-void dis__cudnn_make_plan(struct dis__cudnn *c, dis__cudnn_plan *p, size_t most);
+void dis__cudnn_make_plan(struct dis__cudnn *c, dis__cudnn_plan *p, size_t max_work);
 /* Images, weights and results of a call; false: execution failed. */
 bool dis__cudnn_execute(struct dis__cudnn *c, cudaStream_t stream, const dis__cudnn_plan *p, char *work, const void *x,
                         const void *w, const void *y);

@@ -159,8 +159,8 @@ template <class T> __global__ void __launch_bounds__(32 * LOOKUP_WARPS) lookup_c
     for (size_t base = warp * (size_t)32; base < n; base += 32 * LOOKUP_WARPS) {
         /* the position of the input; the corresponding output is before - k further */
         const size_t at = base + lane, j = at % a.width;
-        const bool there = at < n && j + a.before >= k && j + a.before - k < a.places && a.id[at] == (int32_t)id;
-        unsigned found = __ballot_sync(~0u, there);
+        const bool in_range = at < n && j + a.before >= k && j + a.before - k < a.places && a.id[at] == (int32_t)id;
+        unsigned found = __ballot_sync(~0u, in_range);
         for (; found; found &= found - 1) {
             const size_t from = base + (size_t)(__ffs((int)found) - 1);
             const size_t place = from / a.width * a.places + from % a.width + a.before - k;

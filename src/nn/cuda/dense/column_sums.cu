@@ -98,9 +98,9 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
 /* Number of parts of the rows: enough to fill the device, few enough to be added quickly. */
 static size_t row_parts(const dis__cuda_session *s, size_t n_rows, size_t n_cols, size_t wide, size_t fill)
 {
-    const size_t across = (n_cols + wide - 1) / wide, most = (n_rows + 31) / 32;
+    const size_t across = (n_cols + wide - 1) / wide, limit = (n_rows + 31) / 32;
     size_t parts = (size_t)s->n_processors * fill / across + 1;
-    if (parts > most) parts = most;
+    if (parts > limit) parts = limit;
     if (parts > 64) parts = 64;
     return across > DIS_CUDA_COUNTERS || parts * n_cols * sizeof(float) > s->scratch_bytes ? 1 : parts;
 }
@@ -156,8 +156,8 @@ template <class T> static cudaError_t column_sums(dis__cuda_session *s, const di
     if (a->n_cols == 0 || a->n_rows == 0) return cudaSuccess;
     if (in_packs<T>(a)) return pack_sums<T, false>(s, a, NULL);
     const size_t across = (a->n_cols + SUM_COLUMNS - 1) / SUM_COLUMNS;
-    size_t parts = (size_t)s->n_processors * 4 / across + 1, most = (a->n_rows + 31) / 32;
-    if (parts > most) parts = most;
+    size_t parts = (size_t)s->n_processors * 4 / across + 1, limit = (a->n_rows + 31) / 32;
+    if (parts > limit) parts = limit;
     if (parts > 65535) parts = 65535;
     if (across > DIS_CUDA_COUNTERS || parts * a->n_cols * sizeof(float) > s->scratch_bytes) parts = 1;
     const dim3 grid((unsigned)across, (unsigned)parts);

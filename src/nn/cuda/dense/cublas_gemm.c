@@ -297,11 +297,11 @@ static cudaError_t clear_early(dis__cuda_session *s, const tail *before, const c
     const int turn = p->turn;
     tail now = {0};
     if (p->id != before->id) p->user[0] = p->user[1] = NULL, p->known[0] = p->known[1] = true, p->id = before->id;
-    const bool sure = tail_of(s->stream, &now) && now.n == 1 && p->known[turn];
+    const bool is_known = tail_of(s->stream, &now) && now.n == 1 && p->known[turn];
     cudaGraphNode_t user = p->user[turn], product = now.node[0], clear = NULL;
-    p->known[turn] = sure;
-    p->user[turn] = sure ? product : NULL;
-    if (sure && before->n == 1) clear = only_before(product);
+    p->known[turn] = is_known;
+    p->user[turn] = is_known ? product : NULL;
+    if (is_known && before->n == 1) clear = only_before(product);
     if (!clears(clear, work) || only_before(clear) != before->node[0]) return cudaSuccess;
     cudaError_t error = cudaGraphRemoveDependencies(now.graph, before->node, &clear, NULL, 1);
     if (error == cudaSuccess) error = cudaGraphAddDependencies(now.graph, before->node, &product, NULL, 1);

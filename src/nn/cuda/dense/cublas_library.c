@@ -12,7 +12,7 @@ static const char library_name[] = "libcublasLt.so." MAJOR;
 /* Written once. */
 static struct {
     pthread_once_t once;
-    bool there;
+    bool is_loaded;
     dis__cublas calls;
     char why[DIS_DEVICE_WHY];
 } opened = {.once = PTHREAD_ONCE_INIT};
@@ -29,13 +29,13 @@ static void open_once(void)
     else if (!dis__cuda_load_functions(library, names, sizeof names / sizeof *names, &opened.calls))
         snprintf(opened.why, sizeof opened.why, "%s is too old", library_name);
     else
-        opened.there = true;
+        opened.is_loaded = true;
 }
 
 const dis__cublas *dis__cublas_open(char *why)
 {
     pthread_once(&opened.once, open_once);
-    if (opened.there) return &opened.calls;
+    if (opened.is_loaded) return &opened.calls;
     snprintf(why, DIS_DEVICE_WHY, "%s", opened.why);
     return NULL;
 }

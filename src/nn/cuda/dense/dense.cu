@@ -11,28 +11,28 @@ __global__ void __launch_bounds__(256) each_kernel(size_t n, const T *a, const T
 {
     enum { N = pack<T>::N, BATCH = IN > 1 ? 2 : 4 };
     const size_t step = (size_t)gridDim.x * blockDim.x, first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const size_t whole = vectors ? n / N : 0;
-    for (size_t v = first; v < whole; v += BATCH * step) {
+    const size_t n_vectors = vectors ? n / N : 0;
+    for (size_t v = first; v < n_vectors; v += BATCH * step) {
         pack<T> one[BATCH], two[BATCH];
 #pragma unroll
         for (int k = 0; k < BATCH; k++)
-            if (v + k * step < whole) {
-                one[k] = ((const pack<T> *)a)[whole - 1 - v - k * step];
-                if (IN > 1) two[k] = ((const pack<T> *)b)[whole - 1 - v - k * step];
+            if (v + k * step < n_vectors) {
+                one[k] = ((const pack<T> *)a)[n_vectors - 1 - v - k * step];
+                if (IN > 1) two[k] = ((const pack<T> *)b)[n_vectors - 1 - v - k * step];
             }
 #pragma unroll
         for (int k = 0; k < BATCH; k++) {
             float x[N], z[N];
-            if (v + k * step >= whole) break;
+            if (v + k * step >= n_vectors) break;
             one[k].get(x);
             if (IN > 1) two[k].get(z);
 #pragma unroll
             for (int i = 0; i < N; i++) x[i] = f(x[i], IN > 1 ? z[i] : 0);
             one[k].set(x);
-            ((pack<T> *)y)[whole - 1 - v - k * step] = one[k];
+            ((pack<T> *)y)[n_vectors - 1 - v - k * step] = one[k];
         }
     }
-    for (size_t i = whole * N + first; i < n; i += step)
+    for (size_t i = n_vectors * N + first; i < n; i += step)
         y[i] = from_float<T>(f(as_float(a[i]), IN > 1 ? as_float(b[i]) : 0));
 }
 
@@ -217,8 +217,8 @@ template <class T, dis__activation ACT> static cudaError_t finish(dis__cuda_sess
     const T *bias = (const T *)dis__cuda_weight(s, a->bias), *bias2 = (const T *)dis__cuda_weight(s, a->bias2);
     enum { N = pack<T>::N };
     if (a->n % N == 0 && a->ldc == a->n && aligned16(a->c) && aligned16(bias) && aligned16(bias2)) {
-        const unsigned across = grid_of(a->n / N, 128), most = (unsigned)s->n_processors * 16 / across + 1;
-        const dim3 grid(across, grid_of(a->m, 1) < most ? grid_of(a->m, 1) : most);
+        const unsigned across = grid_of(a->n / N, 128), limit = (unsigned)s->n_processors * 16 / across + 1;
+        const dim3 grid(across, grid_of(a->m, 1) < limit ? grid_of(a->m, 1) : limit);
         finish_packs_kernel<T, ACT><<<grid, 128, 0, s->stream>>>(a->m, (unsigned)(a->n / N), (pack<T> *)a->c,
                                                                  (const pack<T> *)bias, (const pack<T> *)bias2);
     } else {

@@ -104,7 +104,7 @@ dis_status dis__cuda_run(void *session, dis__op op, const void *args)
         s->stale = true;
     else if (s->stale)
         CUDA_TRY(s, dis__cuda_refresh(s), "copying parameters");
-    if (op != DIS_OP_packed_attention) s->made = NULL;
+    if (op != DIS_OP_packed_attention) s->marked_output = NULL;
     if (run_both(s, op, args, &error)) return dis__cuda_status(s, error, ops[op].name);
     CUDA_TRY(s, run_held(s), "an operation");
     if (op != DIS_OP_update) CUDA_TRY(s, dis__cuda_update_flush(s), "update");

@@ -26,13 +26,13 @@ struct dis__cuda_side {
 dis_status dis__cuda_side_open(dis__cuda_session *s)
 {
     static const char doing[] = "opening";
-    int least = 0, most = 0;
+    int lowest = 0, highest = 0;
     dis__cuda_side *side;
     DIS_TRY(s->host->alloc_zeroed(&side, 1, sizeof *side));
     s->side = side;
-    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing);
-    CUDA_TRY(s, cudaStreamCreateWithPriority(&side->stream, cudaStreamNonBlocking, least), doing);
-    CUDA_TRY(s, cudaStreamCreateWithPriority(&side->twin, cudaStreamNonBlocking, most), doing);
+    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&lowest, &highest), doing);
+    CUDA_TRY(s, cudaStreamCreateWithPriority(&side->stream, cudaStreamNonBlocking, lowest), doing);
+    CUDA_TRY(s, cudaStreamCreateWithPriority(&side->twin, cudaStreamNonBlocking, highest), doing);
     cudaEvent_t *const events[] = {&side->fork, &side->join, &side->before};
     for (size_t i = 0; i < 3 + LAG; i++)
         CUDA_TRY(s, cudaEventCreateWithFlags(i < 3 ? events[i] : &side->layer[i - 3], cudaEventDisableTiming), doing);
@@ -72,7 +72,7 @@ void dis__cuda_side_close(dis__cuda_session *s)
 }
 
 /* Makes later work on `to` wait for the work enqueued on `from` so far. */
-static cudaError_t behind(cudaStream_t from, cudaEvent_t event, cudaStream_t to)
+static cudaError_t wait_for(cudaStream_t from, cudaEvent_t event, cudaStream_t to)
 {
     const cudaError_t error = cudaEventRecord(event, from);
     return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
@@ -93,7 +93,7 @@ cudaError_t dis__cuda_enter_side_stream(dis__cuda_session *s)
 {
     dis__cuda_side *side = s->side;
     if (!side->scratch) return cudaSuccess; /* a network that does not train */
-    const cudaError_t error = behind(s->stream, side->fork, side->stream);
+    const cudaError_t error = wait_for(s->stream, side->fork, side->stream);
     if (error != cudaSuccess) return error;
     side->fresh = side->busy = true;
     exchange(s);
@@ -111,10 +111,10 @@ void dis__cuda_set_in_step(dis__cuda_session *s, bool begins)
     s->side->ahead = false;
 }
 
-bool dis__cuda_fork_at_step_start(dis__cuda_session *s, const void *made, cudaStream_t *side, cudaError_t *error)
+bool dis__cuda_fork_at_step_start(dis__cuda_session *s, const void *output, cudaStream_t *side, cudaError_t *error)
 {
     dis__cuda_side *own = s->side;
-    if (!own->in_step || own->aside || (!own->ahead && s->made != made)) return false;
+    if (!own->in_step || own->aside || (!own->ahead && s->marked_output != output)) return false;
     *side = own->stream;
     if (!own->ahead) *error = cudaStreamWaitEvent(own->stream, own->before, 0);
     own->ahead = true;
@@ -123,7 +123,7 @@ bool dis__cuda_fork_at_step_start(dis__cuda_session *s, const void *made, cudaSt
 
 cudaError_t dis__cuda_join_step_start(dis__cuda_session *s)
 {
-    return behind(s->side->stream, s->side->fork, s->stream);
+    return wait_for(s->side->stream, s->side->fork, s->stream);
 }
 
 dis_status dis__cuda_layer_done(void *session)
@@ -150,31 +150,31 @@ cudaError_t dis__cuda_join_side_stream(dis__cuda_session *s)
     if (!side || !side->busy) return cudaSuccess;
     side->busy = side->fresh = false;
     for (size_t i = 0; i < LAG; i++) side->marked[i] = false;
-    return behind(side->stream, side->join, s->stream);
+    return wait_for(side->stream, side->join, s->stream);
 }
 
 cudaError_t dis__cuda_fork_twin(dis__cuda_session *s, cudaStream_t *twin)
 {
     *twin = s->side->twin;
-    return behind(s->stream, s->side->fork, *twin);
+    return wait_for(s->stream, s->side->fork, *twin);
 }
 
 cudaError_t dis__cuda_join_twin(dis__cuda_session *s)
 {
-    return behind(s->side->twin, s->side->fork, s->stream);
+    return wait_for(s->side->twin, s->side->fork, s->stream);
 }
 
-cudaError_t dis__cuda_mark_output(dis__cuda_session *s, const void *made)
+cudaError_t dis__cuda_mark_output(dis__cuda_session *s, const void *output)
 {
     dis__cuda_side *side = s->side;
     if (!side->scratch || side->aside) return cudaSuccess; /* a network that does not train */
-    s->made = made;
+    s->marked_output = output;
     return cudaEventRecord(side->before, s->stream);
 }
 
-bool dis__cuda_fork_at_mark(dis__cuda_session *s, const void *made, cudaStream_t *twin, cudaError_t *error)
+bool dis__cuda_fork_at_mark(dis__cuda_session *s, const void *output, cudaStream_t *twin, cudaError_t *error)
 {
-    if (!made || s->made != made) return false;
+    if (!output || s->marked_output != output) return false;
     *twin = s->side->twin;
     *error = cudaStreamWaitEvent(*twin, s->side->before, 0);
     return true;

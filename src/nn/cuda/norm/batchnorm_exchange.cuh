@@ -65,7 +65,8 @@ __device__ __forceinline__ void publish_part(const sum_args &g, const exchange_t
 {
     const unsigned groups = warp_parts<V>(g, tile, room, s, t);
     __syncthreads();
-    if (threadIdx.x >= (2 * tile + 31) / 32 * 32) return; /* full warps participate; there are at least 2 tile
+    if (threadIdx.x >= (2 * tile + 31) / 32 * 32)
+        return; /* full warps participate; there are at least 2 tile
                                                            * threads */
     const unsigned which = threadIdx.x % 2, c = min(threadIdx.x / 2, tile - 1);
     const size_t channel = blockIdx.y * (size_t)tile + c;
@@ -79,7 +80,7 @@ __device__ __forceinline__ void publish_part(const sum_args &g, const exchange_t
 
 /* As add_parts(), from the exchanged parts. */
 __device__ __forceinline__ double2 read_parts(const sum_args &g, const exchange_table &from, unsigned tile,
-                                              double *room, bool *mine)
+                                              double *room, bool *is_owner)
 {
     const unsigned groups = SUM_THREADS / tile, group = threadIdx.x / tile, e = threadIdx.x % tile;
     const size_t w = g.a.width, c = blockIdx.y * (size_t)tile + e;
@@ -104,7 +105,7 @@ __device__ __forceinline__ double2 read_parts(const sum_args &g, const exchange_
         }
     }
     __syncthreads(); /* what room had before has been read */
-    return add_shares(room, groups, tile, s, t, group == 0 && c < w, mine);
+    return add_shares(room, groups, tile, s, t, group == 0 && c < w, is_owner);
 }
 
 #endif

@@ -35,38 +35,38 @@ __device__ __forceinline__ void write_row(const dis__batchnorm_args &a, const ch
 }
 
 template <class T, int V, int ACT>
-__device__ __forceinline__ void write_rows(const sum_args &g, const share &m, const channels<V> &c, const uint4 *kept)
+__device__ __forceinline__ void write_rows(const sum_args &g, const share &m, const channels<V> &c, const uint4 *cache)
 {
     const bool has_r = g.slots > 1; /* in shared memory, after x */
     const dis__batchnorm_args &a = g.a;
-    for (size_t end = m.n; end > m.kept; end -= min(end - m.kept, (size_t)BATCH)) {
+    for (size_t end = m.n; end > m.n_cached; end -= min(end - m.n_cached, (size_t)BATCH)) {
         raw<T, V> x[BATCH], r[BATCH];
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
-            if (end - m.kept <= (size_t)b) break;
+            if (end - m.n_cached <= (size_t)b) break;
             x[b].read(a.x, place(m, end - 1 - (size_t)b, a.width));
             if (a.r) r[b].read(a.r, place(m, end - 1 - (size_t)b, a.width));
         }
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
-            if (end - m.kept <= (size_t)b) break;
+            if (end - m.n_cached <= (size_t)b) break;
             write_row<T, V, ACT>(a, c, x[b], r[b], place(m, end - 1 - (size_t)b, a.width));
         }
     }
-    for (size_t i = 0; i < m.kept; i += BATCH) {
+    for (size_t i = 0; i < m.n_cached; i += BATCH) {
         raw<T, V> r[BATCH];
 #pragma unroll
         for (int b = 0; b < BATCH; b++)
-            if (a.r && i + b < m.kept) {
+            if (a.r && i + b < m.n_cached) {
                 if (has_r)
-                    r[b] = from_cache<T, V>(kept, g.kept + (unsigned)i + b);
+                    r[b] = from_cache<T, V>(cache, g.n_cached + (unsigned)i + b);
                 else
                     r[b].read(a.r, place(m, i + b, a.width));
             }
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
-            if (i + b >= m.kept) break;
-            write_row<T, V, ACT>(a, c, from_cache<T, V>(kept, (unsigned)i + b), r[b], place(m, i + b, a.width));
+            if (i + b >= m.n_cached) break;
+            write_row<T, V, ACT>(a, c, from_cache<T, V>(cache, (unsigned)i + b), r[b], place(m, i + b, a.width));
         }
     }
 }
@@ -74,17 +74,17 @@ __device__ __forceinline__ void write_rows(const sum_args &g, const share &m, co
 template <class T, int V, int ACT>
 __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_constant__ sum_args g)
 {
-    extern __shared__ uint4 kept[];
+    extern __shared__ uint4 cache[];
     __shared__ double room[2 * THREADS];
     __shared__ float2 found[TILE];
     const dis__batchnorm_args &a = g.a;
-    const exchange_table told = exchange_of(g.told);
+    const exchange_table table = exchange_of(g.exchange);
     const share m = share_of(g, V);
     const size_t own = blockIdx.y * (size_t)(g.c.across * V) + threadIdx.x; /* the channel whose sums it may find */
     float s[V] = {}, t[V] = {}, shift[V] = {}, gain[V] = {}, bias[V] = {};
-    cache_tensor<T, V>(a.x, a.width, m, kept);
-    if (g.slots > 1) cache_tensor<T, V>(a.r, a.width, m, kept + (size_t)g.kept * THREADS);
-    exchange_clear(told);
+    cache_tensor<T, V>(a.x, a.width, m, cache);
+    if (g.slots > 1) cache_tensor<T, V>(a.r, a.width, m, cache + (size_t)g.n_cached * THREADS);
+    exchange_clear(table);
     const float first = threadIdx.x < g.c.across * V && own < a.width ? as_float(((const T *)a.x)[own]) : 0;
     if (m.n) {
         load<V>((const T *)a.x + m.p.col, shift);
@@ -96,13 +96,13 @@ __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_c
         copies_wait<1>();
     else
         copies_wait<0>();
-    for (size_t i = 0; i < m.kept; i++) {
+    for (size_t i = 0; i < m.n_cached; i++) {
         float v[V];
-        from_cache<T, V>(kept, (unsigned)i).get(v);
+        from_cache<T, V>(cache, (unsigned)i).get(v);
         add_square<V>(v, shift, s, t);
     }
-    const totals f = find_sums<V>(g, told, room, s, t);
-    if (f.mine) found[threadIdx.x] = stats_of(a, first, f.sum);
+    const totals f = find_sums<V>(g, table, room, s, t);
+    if (f.is_owner) found[threadIdx.x] = stats_of(a, first, f.sum);
     copies_wait<0>();
     __syncthreads();
     if (m.n) {
@@ -113,10 +113,10 @@ __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_c
             c.scale[i] = gain[i] * at.y;
             c.shift[i] = bias[i] - at.x * c.scale[i];
         }
-        write_rows<T, V, ACT>(g, m, c, kept);
+        write_rows<T, V, ACT>(g, m, c, cache);
     }
-    if (f.mine && blockIdx.x == 0) keep_stats(a, f.channel, found[threadIdx.x], f.sum);
-    exchange_leave(g.told, told);
+    if (f.is_owner && blockIdx.x == 0) keep_stats(a, f.channel, found[threadIdx.x], f.sum);
+    exchange_leave(g.exchange, table);
 }
 
 /* ---- backward ---- */
@@ -167,11 +167,11 @@ __device__ __forceinline__ void write_rest(const dis__batchnorm_args &a, const s
                                            const gradient<V> &gr)
 {
     enum { SOME = 2 }; /* rows in flight: of three tensors */
-    for (size_t end = m.n; end > m.kept; end -= min(end - m.kept, (size_t)SOME)) {
+    for (size_t end = m.n; end > m.n_cached; end -= min(end - m.n_cached, (size_t)SOME)) {
         raw<T, V> x[SOME], d[SOME], y[SOME];
 #pragma unroll
         for (int b = 0; b < SOME; b++) {
-            if (end - m.kept <= (size_t)b) break;
+            if (end - m.n_cached <= (size_t)b) break;
             const size_t at = place(m, end - 1 - (size_t)b, a.width);
             x[b].read(a.x, at);
             d[b].read(WRITTEN ? a.dr : a.dy, at);
@@ -179,7 +179,7 @@ __device__ __forceinline__ void write_rest(const dis__batchnorm_args &a, const s
         }
 #pragma unroll
         for (int b = 0; b < SOME; b++) {
-            if (end - m.kept <= (size_t)b) break;
+            if (end - m.n_cached <= (size_t)b) break;
             write_gradient<T, V, S, WRITTEN>(a, c, gr, x[b], d[b], y[b], place(m, end - 1 - (size_t)b, a.width));
         }
     }
@@ -191,24 +191,24 @@ constexpr unsigned slots_of(slope_source s)
     return s == RELU_OF_Y || s == SLOPE_OF_Y ? 3 : 2;
 }
 
-__device__ __forceinline__ uint8_t *kept_bits(const sum_args &g, uint4 *kept)
+__device__ __forceinline__ uint8_t *cached_bits(const sum_args &g, uint4 *cache)
 {
-    return (uint8_t *)(kept + (size_t)g.kept * 2 * THREADS) + threadIdx.x;
+    return (uint8_t *)(cache + (size_t)g.n_cached * 2 * THREADS) + threadIdx.x;
 }
 
 /* Bits: the first of eight adjacent threads copies those of all. */
 template <class T, int V, slope_source S>
-__device__ __forceinline__ void keep_rows(const sum_args &g, const share &m, uint4 *kept)
+__device__ __forceinline__ void cache_rows(const sum_args &g, const share &m, uint4 *cache)
 {
     const dis__batchnorm_args &a = g.a;
-    for (size_t i = 0; i < m.kept; i++) {
-        uint4 *const to = kept + i * slots_of(S) * THREADS + threadIdx.x;
+    for (size_t i = 0; i < m.n_cached; i++) {
+        uint4 *const to = cache + i * slots_of(S) * THREADS + threadIdx.x;
         const size_t at = place(m, i, a.width);
         copy_16(to, (const T *)a.x + at, true);
         copy_16(to + THREADS, (const T *)a.dy + at, true);
         if (slots_of(S) > 2) copy_16(to + 2 * THREADS, (const T *)a.y + at, true);
         if (S == RELU_OF_BITS && threadIdx.x % 8 == 0)
-            copy_8(kept_bits(g, kept) + i * THREADS, (const uint8_t *)a.work + at / 8);
+            copy_8(cached_bits(g, cache) + i * THREADS, (const uint8_t *)a.work + at / 8);
     }
     copies_commit();
 }
@@ -216,20 +216,20 @@ __device__ __forceinline__ void keep_rows(const sum_args &g, const share &m, uin
 template <class T, int V, slope_source S>
 __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_constant__ sum_args g)
 {
-    extern __shared__ uint4 kept[];
+    extern __shared__ uint4 cache[];
     __shared__ double room[2 * THREADS];
     __shared__ float2 found[TILE];
     enum { X, D, Y, SLOTS = slots_of(S) };
     const dis__batchnorm_args &a = g.a;
-    const exchange_table told = exchange_of(g.told);
+    const exchange_table table = exchange_of(g.exchange);
     const share m = share_of(g, V);
     constexpr bool bits = S == RELU_OF_BITS;
     const bool early = (bits || S == RELU_OF_Y) && a.dr && !a.add_r; /* dz equals a stored value, and can be read
                                                                       * again */
     channels<V> c;
     float s[V] = {}, t[V] = {}, mean[V] = {}, inverse[V] = {};
-    keep_rows<T, V, S>(g, m, kept);
-    exchange_clear(told);
+    cache_rows<T, V, S>(g, m, cache);
+    exchange_clear(table);
     if (m.n) {
         c.read(a, m.p.col);
         load_floats<V>((const float *)a.stats + m.p.col, mean);
@@ -238,20 +238,20 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
     }
     copies_wait<0>();
     if (bits) __syncwarp(); /* copied by another thread of the group */
-    for (size_t i = 0; i < m.kept; i++) {
+    for (size_t i = 0; i < m.n_cached; i++) {
         const unsigned slot = (unsigned)i * SLOTS;
         float dz[V];
-        raw<T, V> y = from_cache<T, V>(kept, slot + Y % SLOTS);
-        if constexpr (S == RELU_OF_BITS) y.w.x = kept_bits(g, kept)[i * THREADS];
-        add_gradient<T, V, S>(g, c, mean, from_cache<T, V>(kept, slot + X), from_cache<T, V>(kept, slot + D), y, s, t,
+        raw<T, V> y = from_cache<T, V>(cache, slot + Y % SLOTS);
+        if constexpr (S == RELU_OF_BITS) y.w.x = cached_bits(g, cache)[i * THREADS];
+        add_gradient<T, V, S>(g, c, mean, from_cache<T, V>(cache, slot + X), from_cache<T, V>(cache, slot + D), y, s, t,
                               dz);
-        if (bits) store<V>((T *)(kept + (slot + D) * THREADS + threadIdx.x), dz); /* overwrites dy */
+        if (bits) store<V>((T *)(cache + (slot + D) * THREADS + threadIdx.x), dz); /* overwrites dy */
         if (early) store<V>((T *)a.dr + place(m, i, a.width), dz);
     }
 #pragma unroll
     for (int i = 0; i < V; i++) t[i] *= inverse[i];
-    const totals f = find_sums<V>(g, told, room, s, t);
-    if (f.mine) found[threadIdx.x] = make_float2((float)f.sum.x, (float)f.sum.y);
+    const totals f = find_sums<V>(g, table, room, s, t);
+    if (f.is_owner) found[threadIdx.x] = make_float2((float)f.sum.x, (float)f.sum.y);
     __syncthreads();
     if (m.n) {
         gradient<V> gr;
@@ -262,16 +262,16 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
             write_rest<T, V, S, false>(a, m, c, gr);
         dis__batchnorm_args b = a;
         if (early) b.dr = NULL;
-        for (size_t i = 0; i < m.kept; i++) {
+        for (size_t i = 0; i < m.n_cached; i++) {
             const unsigned slot = (unsigned)i * SLOTS;
-            write_gradient<T, V, bits ? NO_SLOPE : S, false>(b, c, gr, from_cache<T, V>(kept, slot + X),
-                                                             from_cache<T, V>(kept, slot + D),
-                                                             from_cache<T, V>(kept, slot + Y % SLOTS),
+            write_gradient<T, V, bits ? NO_SLOPE : S, false>(b, c, gr, from_cache<T, V>(cache, slot + X),
+                                                             from_cache<T, V>(cache, slot + D),
+                                                             from_cache<T, V>(cache, slot + Y % SLOTS),
                                                              place(m, i, a.width));
         }
     }
-    if (f.mine && blockIdx.x == 0) finish_sums(a, f.channel, f.sum.x, f.sum.y);
-    exchange_leave(g.told, told);
+    if (f.is_owner && blockIdx.x == 0) finish_sums(a, f.channel, f.sum.x, f.sum.y);
+    exchange_leave(g.exchange, table);
 }
 
 /* ---- launching ---- */
@@ -280,22 +280,22 @@ template <int V> static bool cut_once(dis__cuda_session *s, const dis__batchnorm
 {
     int together = 0;
     g->a = *a;
-    g->told = (unsigned long long *)s->told;
+    g->exchange = (unsigned long long *)s->exchange;
     g->c = cut_rows(a->n_rows, a->width, V, (size_t)s->n_processors);
     return cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, s->ordinal) == cudaSuccess && together &&
            g->c.tiles <= (unsigned)s->n_processors && g->c.parts * a->width <= EXCHANGE_WORDS;
 }
 
-/* slots: vectors of a row that are kept, and `alongside` bytes; more: one more if all rows have room. */
-static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_args *g, unsigned slots, size_t beside,
-                          bool more)
+/* slots: vectors of a row that are cached, and `alongside` bytes; more: one more if all rows have room. */
+static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_args *g, unsigned slots,
+                          size_t extra_bytes, bool more)
 {
     const size_t down = THREADS / g->c.across, rows = (g->c.rows_per_part + down - 1) / down, slot = THREADS * 16;
     const size_t all = s->shared - RESERVE;
     g->slots = more && rows * (slots + 1) * slot <= all ? slots + 1 : slots;
-    const size_t row = g->slots * slot + THREADS * beside;
-    g->kept = (unsigned)(rows < all / row ? rows : all / row);
-    const size_t bytes = g->kept * row;
+    const size_t row = g->slots * slot + THREADS * extra_bytes;
+    g->n_cached = (unsigned)(rows < all / row ? rows : all / row);
+    const size_t bytes = g->n_cached * row;
     const cudaError_t error = allow_shared(s, (const void *)kernel, bytes);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute together = {};

@@ -41,9 +41,9 @@ template <class T, int V, bool BACKWARD> __global__ void __launch_bounds__(THREA
     }
     put_part<V>(g, tile, room, s, t);
     if (!last_of_parts(g.counter + blockIdx.y, gridDim.x)) return;
-    bool mine;
-    const double2 sum = add_parts(g, tile, (double *)room, &mine);
-    if (!mine) return;
+    bool is_owner;
+    const double2 sum = add_parts(g, tile, (double *)room, &is_owner);
+    if (!is_owner) return;
     const size_t c = blockIdx.y * (size_t)tile + threadIdx.x;
     if (BACKWARD)
         finish_sums(g.a, c, sum.x, sum.y);

@@ -12,8 +12,8 @@ typedef struct {
     cut c;
     float *parts; /* (parts, 2, width) */
     unsigned *counter;
-    unsigned long long *told; /* batchnorm_fused.cu, in place of parts and counter: batchnorm_exchange.cuh */
-    unsigned kept, slots;     /* batchnorm_fused.cu: rows of a thread that stay in shared memory, vectors of each */
+    unsigned long long *exchange; /* batchnorm_fused.cu, in place of parts and counter: batchnorm_exchange.cuh */
+    unsigned n_cached, slots;     /* batchnorm_fused.cu: rows of a thread that stay in shared memory, vectors of each */
 } sum_args;
 
 template <int V>
@@ -118,12 +118,12 @@ __device__ __forceinline__ void finish_sums(const dis__batchnorm_args &a, size_t
 
 /* Reduces the partial results of thread groups for a tile, to the first group. */
 __device__ __forceinline__ double2 add_shares(double *room, unsigned groups, unsigned tile, double s, double t,
-                                              bool first, bool *mine)
+                                              bool first, bool *is_owner)
 {
     room[threadIdx.x] = s;
     room[SUM_THREADS + threadIdx.x] = t;
     __syncthreads();
-    *mine = first;
+    *is_owner = first;
     for (unsigned i = 1; first && i < groups; i++) {
         s += room[i * tile + threadIdx.x];
         t += room[SUM_THREADS + i * tile + threadIdx.x];
@@ -132,8 +132,8 @@ __device__ __forceinline__ double2 add_shares(double *room, unsigned groups, uns
 }
 
 /* The parts of a tile's channels, added up by groups of threads, then the groups in order: the result is in the first
- * `tile` threads, one channel each; `mine`: whether this is one of them. `room`: 2 SUM_THREADS values. */
-__device__ __forceinline__ double2 add_parts(const sum_args &g, unsigned tile, double *room, bool *mine)
+ * `tile` threads, one channel each; `is_owner`: whether this is one of them. `room`: 2 SUM_THREADS values. */
+__device__ __forceinline__ double2 add_parts(const sum_args &g, unsigned tile, double *room, bool *is_owner)
 {
     const unsigned groups = SUM_THREADS / tile, group = threadIdx.x / tile, e = threadIdx.x % tile;
     const size_t w = g.a.width, c = blockIdx.y * (size_t)tile + e;
@@ -144,7 +144,7 @@ __device__ __forceinline__ double2 add_parts(const sum_args &g, unsigned tile, d
         s += (double)__ldcg(g.parts + (size_t)p * 2 * w + c);
         t += (double)__ldcg(g.parts + ((size_t)p * 2 + 1) * w + c);
     }
-    return add_shares(room, groups, tile, s, t, group == 0 && c < w, mine);
+    return add_shares(room, groups, tile, s, t, group == 0 && c < w, is_owner);
 }
 
 /* Sums over lanes with the same channels, by shuffles: to room (2, groups, tile). */

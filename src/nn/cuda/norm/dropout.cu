@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(256)
         for (int i = 0; i < 4; i++) {
             const size_t e = b * DIS_DROPOUT_BLOCK + i * 256 + threadIdx.x;
             if (e >= a.n) continue;
-            const float kept = word[i] < threshold ? 0 : as_float(x[e]) * scale;
-            y[e] = from_float<T>(a.add ? as_float(y[e]) + kept : kept);
+            const float masked = word[i] < threshold ? 0 : as_float(x[e]) * scale;
+            y[e] = from_float<T>(a.add ? as_float(y[e]) + masked : masked);
         }
     }
 }

@@ -4,7 +4,7 @@
  * the width allows it, so that each value is read once; wider rows are read three times. */
 #include "nn/cuda/norm/layernorm.cuh"
 
-enum { WARPS = 4, KEPT = 1024 };
+enum { WARPS = 4, IN_REGISTERS = 1024 };
 
 /* Dropout before a layer normalisation: applied to a part of x (forward), or to a part of dx (backward). */
 typedef struct {
@@ -139,21 +139,21 @@ template <class T> __global__ void __launch_bounds__(WARPS * 32) layernorm_wide_
     if (lane == 0) ((float2 *)a.stats)[row] = make_float2(mean, inverse);
 }
 
-#define LAYERNORM(kernel)                                                                                  \
-    template <class T> static cudaError_t run_##kernel(dis__cuda_session *s, const dis__layernorm_args *a) \
-    {                                                                                                      \
-        enum { N = pack<T>::N };                                                                           \
-        const unsigned grid = grid_of(a->n_rows, WARPS);                                                   \
-        if (a->n_rows == 0) return cudaSuccess;                                                            \
-        if (sizeof(T) == 2 && a->width <= KEPT / 2 && packs(a, N))                                         \
-            kernel##_kernel<bf16, 8, KEPT / 2 / 32 / 8><<<grid, WARPS * 32, 0, s->stream>>>(*a);           \
-        else if (sizeof(T) == 2 && a->width <= KEPT * 3 / 4 && packs(a, N))                                \
-            kernel##_kernel<bf16, 8, KEPT * 3 / 4 / 32 / 8><<<grid, WARPS * 32, 0, s->stream>>>(*a);       \
-        else if (a->width <= KEPT && packs(a, N))                                                          \
-            kernel##_kernel<T, N, KEPT / 32 / N><<<grid, WARPS * 32, 0, s->stream>>>(*a);                  \
-        else                                                                                               \
-            kernel##_wide_kernel<T><<<grid, WARPS * 32, 0, s->stream>>>(*a);                               \
-        return cudaGetLastError();                                                                         \
+#define LAYERNORM(kernel)                                                                                    \
+    template <class T> static cudaError_t run_##kernel(dis__cuda_session *s, const dis__layernorm_args *a)   \
+    {                                                                                                        \
+        enum { N = pack<T>::N };                                                                             \
+        const unsigned grid = grid_of(a->n_rows, WARPS);                                                     \
+        if (a->n_rows == 0) return cudaSuccess;                                                              \
+        if (sizeof(T) == 2 && a->width <= IN_REGISTERS / 2 && packs(a, N))                                   \
+            kernel##_kernel<bf16, 8, IN_REGISTERS / 2 / 32 / 8><<<grid, WARPS * 32, 0, s->stream>>>(*a);     \
+        else if (sizeof(T) == 2 && a->width <= IN_REGISTERS * 3 / 4 && packs(a, N))                          \
+            kernel##_kernel<bf16, 8, IN_REGISTERS * 3 / 4 / 32 / 8><<<grid, WARPS * 32, 0, s->stream>>>(*a); \
+        else if (a->width <= IN_REGISTERS && packs(a, N))                                                    \
+            kernel##_kernel<T, N, IN_REGISTERS / 32 / N><<<grid, WARPS * 32, 0, s->stream>>>(*a);            \
+        else                                                                                                 \
+            kernel##_wide_kernel<T><<<grid, WARPS * 32, 0, s->stream>>>(*a);                                 \
+        return cudaGetLastError();                                                                           \
     }
 LAYERNORM(layernorm)
 
@@ -206,14 +206,14 @@ __device__ __forceinline__ void layernorm_grad_row(const dis__layernorm_args &a,
                 T *to = (T *)(which ? a.dr : DROP ? d->a.y : a.dx);
                 const bool add = which ? a.add_r : DROP ? d->a.add : a.add_x;
                 if (!to) continue;
-                float mine[N], old[N];
+                float value[N], old[N];
 #pragma unroll
-                for (int i = 0; i < N; i++) mine[i] = DROP && !which ? as_float(from_float<T>(g[k][i])) : g[k][i];
-                if (DROP && !which) drop_some<T, N>(*d, mask, k, mine);
+                for (int i = 0; i < N; i++) value[i] = DROP && !which ? as_float(from_float<T>(g[k][i])) : g[k][i];
+                if (DROP && !which) drop_some<T, N>(*d, mask, k, value);
                 if (add) load_some<T, N>(to + row * width + c, old);
 #pragma unroll
-                for (int i = 0; i < N; i++) mine[i] = add ? old[i] + mine[i] : mine[i];
-                store_some<T, N>(to + row * width + c, mine);
+                for (int i = 0; i < N; i++) value[i] = add ? old[i] + value[i] : value[i];
+                store_some<T, N>(to + row * width + c, value);
             }
         }
     }

@@ -85,12 +85,12 @@ __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
     __shared__ float room[2][G][SET];
     const dis__layernorm_args &a = c.a;
     const size_t set = gridDim.x - 1 - blockIdx.x, row = set * SET, at = row * (G * 256) + threadIdx.x * 8;
-    const int here = a.n_rows - row < SET ? (int)(a.n_rows - row) : SET;
+    const int n_here = a.n_rows - row < SET ? (int)(a.n_rows - row) : SET;
     const bf16 *x = (const bf16 *)(DROP ? c.d.x : a.x) + at, *r = (const bf16 *)a.r + at;
     pack<bf16> in[SET], more[SET];
 #pragma unroll
     for (int n = 0; n < SET; n++)
-        if (n < here) {
+        if (n < n_here) {
             in[n] = *(const pack<bf16> *)(x + n * G * 256);
             if (!ALONE && a.r) more[n] = *(const pack<bf16> *)(r + n * G * 256);
         }
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
 #pragma unroll
             for (int i = 0; i < 8; i++) v[n][i] = mask >> i & 1 ? 0 : v[n][i] * c.scale;
             in[n].set(v[n]);
-            if (n < here) *(pack<bf16> *)((bf16 *)a.x + at + n * G * 256) = in[n];
+            if (n < n_here) *(pack<bf16> *)((bf16 *)a.x + at + n * G * 256) = in[n];
             in[n].get(v[n]); /* as it is stored */
         }
         float z[8];
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
         for (int i = 0; i < 8; i++) v[n][i] = gain[i] * (v[n][i] * inverse[n]) + (a.bias ? bias[i] : 0);
         pack<bf16> y;
         y.set(v[n]);
-        if (n < here) {
+        if (n < n_here) {
             *(pack<bf16> *)((bf16 *)a.y + at + n * G * 256) = y;
             if (threadIdx.x == 0) ((float2 *)a.stats)[row + n] = make_float2(mean[n], inverse[n]);
         }
@@ -321,8 +321,8 @@ bool dis__cuda_norm_rows(dis__cuda_session *s, const dis__layernorm_args *a, cud
 
 cudaError_t dis__cuda_norm_chain(dis__cuda_session *s, const norm_chain *n)
 {
-    const unsigned sets = grid_of(n->norm->n_rows, SET), most = (unsigned)s->n_processors * CHAIN_BLOCKS;
-    unsigned blocks = sets < most ? sets : most;
+    const unsigned sets = grid_of(n->norm->n_rows, SET), limit = (unsigned)s->n_processors * CHAIN_BLOCKS;
+    unsigned blocks = sets < limit ? sets : limit;
     if (blocks > NORM_PARTS) blocks = NORM_PARTS;
     chain_call c = call_of(n->norm, n->dropout);
     c.to = (bf16 *)(n->dropout ? n->dropout->y : n->norm->dx);

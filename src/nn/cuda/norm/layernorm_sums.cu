@@ -97,9 +97,9 @@ __global__ void __launch_bounds__(DOWN * 32)
 template <class T> static bool param_grad_packs(dis__cuda_session *s, const dis__layernorm_args *a, cudaError_t *error)
 {
     enum { WIDE = 32 * pack<T>::N };
-    const size_t across = (a->width + WIDE - 1) / WIDE, most = (a->n_rows + 15) / 16;
+    const size_t across = (a->width + WIDE - 1) / WIDE, limit = (a->n_rows + 15) / 16;
     size_t parts = (size_t)s->n_processors * 3 / across + 1;
-    if (parts > most) parts = most;
+    if (parts > limit) parts = limit;
     if (parts > 64) parts = 64;
     if (!packs(a, pack<T>::N) || across > DIS_CUDA_COUNTERS || parts * 2 * a->width * sizeof(float) > s->scratch_bytes)
         return false;
@@ -115,9 +115,9 @@ cudaError_t dis__cuda_layernorm_param_grad(dis__cuda_session *s, const void *arg
     cudaError_t error;
     if (a->n_rows == 0 || a->width == 0) return cudaSuccess;
     DIS_CUDA_BY_VALUE(s, if (param_grad_packs<T>(s, a, &error)) return error);
-    const size_t across = (a->width + COLUMNS - 1) / COLUMNS, most = (a->n_rows + 15) / 16;
+    const size_t across = (a->width + COLUMNS - 1) / COLUMNS, limit = (a->n_rows + 15) / 16;
     size_t parts = (size_t)s->n_processors * 4 / across + 1;
-    if (parts > most) parts = most;
+    if (parts > limit) parts = limit;
     if (across > DIS_CUDA_COUNTERS || parts * 2 * a->width * sizeof(float) > s->scratch_bytes) parts = 1;
     const dim3 grid((unsigned)across, (unsigned)parts);
     DIS_CUDA_BY_VALUE(s,

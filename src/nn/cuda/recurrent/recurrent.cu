@@ -33,14 +33,14 @@ __device__ __forceinline__ void state_products(const recurrent_call &g, const ro
         __syncthreads();
         for (int e = (int)threadIdx.x; e < ROWS * CHUNK; e += STEP_THREADS) {
             const int i = e / CHUNK, k = e % CHUNK;
-            const bool there = i < step.had && k0 + (size_t)k < n;
-            h[i][k] = there ? as_float(state[(size_t)parent[i] * n + k0 + (size_t)k]) : 0;
+            const bool in_range = i < step.n_parents && k0 + (size_t)k < n;
+            h[i][k] = in_range ? as_float(state[(size_t)parent[i] * n + k0 + (size_t)k]) : 0;
         }
         for (int e = (int)threadIdx.x; e < n_state * UNITS * CHUNK; e += STEP_THREADS) {
             const int i = e / CHUNK, k = e % CHUNK;
             const size_t u = first + (size_t)(i % UNITS);
-            const bool there = u < n && k0 + (size_t)k < n;
-            w[i][k] = there ? as_float(weight[((size_t)(i / UNITS) * n + u) * n + k0 + (size_t)k]) : 0;
+            const bool in_range = u < n && k0 + (size_t)k < n;
+            w[i][k] = in_range ? as_float(weight[((size_t)(i / UNITS) * n + u) * n + k0 + (size_t)k]) : 0;
         }
         __syncthreads();
 #pragma unroll 8
@@ -59,23 +59,23 @@ template <class T, int CELL> __global__ void __launch_bounds__(STEP_THREADS) ste
     const dis__recurrent_step step = b.steps[s];
     if (step.count == 0) return;
     float sum[2][DIS_RECURRENT_GATES] = {};
-    if (step.had) state_products<T>(g, b, step, sum);
+    if (step.n_parents) state_products<T>(g, b, step, sum);
     const size_t n = g.a.n_hidden, unit = blockIdx.x * (size_t)UNITS + threadIdx.x % UNITS;
     T *gates = (T *)g.a.gates[b.direction], *state = (T *)g.a.state[b.direction];
-    const T *made = (const T *)g.a.made[b.direction];
+    const T *projected = (const T *)g.a.projected[b.direction];
     float *memory = (float *)g.a.memory[b.direction];
     for (int half = 0; half < 2 && unit < n; half++) {
         const int i = (int)threadIdx.x / UNITS * 2 + half;
         if (i >= step.count) return;
-        const size_t at = (size_t)(step.begin + i), from = made ? (size_t)b.layout->from[at] : at;
-        const T *input = (made ? made : gates) + from * DIS_RECURRENT_GATES * n + unit;
+        const size_t at = (size_t)(step.begin + i), from = projected ? (size_t)b.layout->from[at] : at;
+        const T *input = (projected ? projected : gates) + from * DIS_RECURRENT_GATES * n + unit;
         float gate[DIS_RECURRENT_GATES], c0 = 0, h0 = 0, c = 0, h;
         for (int q = 0; q < DIS_RECURRENT_GATES; q++) gate[q] = as_float(input[(size_t)q * n]);
         if (CELL == DIS_CELL_LSTM)
             for (int q = 0; q < 4; q++) gate[q] += sum[half][q];
         else
             for (int q = 1; q < 4; q++) gate[q] += sum[half][q - 1];
-        if (i < step.had) {
+        if (i < step.n_parents) {
             const size_t before = (size_t)b.layout->parent[at] * n + unit;
             if (CELL == DIS_CELL_LSTM) c0 = memory[before];
             h0 = as_float(state[before]);
@@ -108,7 +108,7 @@ template <class T, int CELL> __global__ void __launch_bounds__(256) gates_grad_k
     const size_t n = g.a.n_hidden, unit = blockIdx.x * (size_t)32 + threadIdx.x % 32, ld = g.a.n_directions * n;
     find_ranges(g, b, s, &ranges);
     if (unit >= n) return;
-    T *gates = (T *)g.a.gates[b.direction], *kept = (T *)g.a.before[b.direction];
+    T *gates = (T *)g.a.gates[b.direction], *h_before = (T *)g.a.before[b.direction];
     const T *state = (const T *)g.a.state[b.direction], *dy = (const T *)g.a.dy + b.direction * n + unit;
     const float *memory = (const float *)g.a.memory[b.direction];
     const float *next_h = passing(g, s + 1, blockIdx.y, 0) + unit, *next_c = passing(g, s + 1, blockIdx.y, 1) + unit;
@@ -123,12 +123,12 @@ template <class T, int CELL> __global__ void __launch_bounds__(256) gates_grad_k
             dh += as_float(dy[(size_t)ranges.row_place[r] * ld]);
         for (int q = 0; q < DIS_RECURRENT_GATES; q++)
             gate[q] = as_float(gates[(at * DIS_RECURRENT_GATES + (size_t)q) * n + unit]);
-        if (i < step.had) {
+        if (i < step.n_parents) {
             const size_t before = (size_t)b.layout->parent[at] * n + unit;
             if (CELL == DIS_CELL_LSTM) c0 = memory[before];
             h0 = as_float(state[before]);
         }
-        kept[at * n + unit] = from_float<T>(h0);
+        h_before[at * n + unit] = from_float<T>(h0);
         cell_grad<CELL>(gate, c0, CELL == DIS_CELL_LSTM ? memory[at * n + unit] : 0, h0, &dh, &dc);
         for (int q = 0; q < DIS_RECURRENT_GATES; q++)
             gates[(at * DIS_RECURRENT_GATES + (size_t)q) * n + unit] = from_float<T>(gate[q]);
@@ -143,7 +143,7 @@ template <class T> __global__ void __launch_bounds__(STEP_THREADS) state_grad_ke
     __shared__ float d[ROWS][CHUNK + 1], w[CHUNK][UNITS + 1];
     const row_block b = block_at(g, blockIdx.y);
     const dis__recurrent_step step = b.steps[s];
-    if (step.had == 0) return;
+    if (step.n_parents == 0) return;
     const size_t n = g.a.n_hidden, first = blockIdx.x * (size_t)UNITS, deep = g.a.n_state * n;
     const int unit = threadIdx.x % UNITS, row = threadIdx.x / UNITS * 2;
     const T *gates =
@@ -154,7 +154,8 @@ template <class T> __global__ void __launch_bounds__(STEP_THREADS) state_grad_ke
         __syncthreads();
         for (int e = (int)threadIdx.x; e < ROWS * CHUNK; e += STEP_THREADS) {
             const size_t i = (size_t)(e / CHUNK), k = k0 + (size_t)(e % CHUNK);
-            d[i][e % CHUNK] = (int)i < step.had && k < deep ? as_float(gates[i * DIS_RECURRENT_GATES * n + k]) : 0;
+            d[i][e % CHUNK] =
+                (int)i < step.n_parents && k < deep ? as_float(gates[i * DIS_RECURRENT_GATES * n + k]) : 0;
         }
         for (int e = (int)threadIdx.x; e < UNITS * CHUNK; e += STEP_THREADS) {
             const size_t k = k0 + (size_t)(e / UNITS), u = first + (size_t)(e % UNITS);
@@ -168,7 +169,7 @@ template <class T> __global__ void __launch_bounds__(STEP_THREADS) state_grad_ke
         }
     }
     for (int half = 0; half < 2; half++)
-        if (row + half < step.had && first + (size_t)unit < n)
+        if (row + half < step.n_parents && first + (size_t)unit < n)
             passing(g, s, blockIdx.y, 0)[(size_t)(row + half) * n + first + (size_t)unit] += sum[half];
 }
 
@@ -179,9 +180,9 @@ template <class T> __global__ void __launch_bounds__(256) zero_pads_kernel(recur
     if (blockIdx.x >= l->n_nodes) return;
     const size_t at = l->n_nodes - 1 - blockIdx.x, n = g.a.n_hidden, width = DIS_RECURRENT_GATES * n;
     if (l->parent[at] != DIS_RECURRENT_PAD) return;
-    T *gates = (T *)g.a.gates[blockIdx.y] + at * width, *kept = (T *)g.a.before[blockIdx.y] + at * n;
+    T *gates = (T *)g.a.gates[blockIdx.y] + at * width, *h_before = (T *)g.a.before[blockIdx.y] + at * n;
     for (size_t i = threadIdx.x; i < width; i += blockDim.x) gates[i] = from_float<T>(0);
-    for (size_t i = threadIdx.x; i < n; i += blockDim.x) kept[i] = from_float<T>(0);
+    for (size_t i = threadIdx.x; i < n; i += blockDim.x) h_before[i] = from_float<T>(0);
 }
 
 /* ---- calls ---- */

@@ -105,8 +105,8 @@ __device__ __forceinline__ void find_ranges(const recurrent_call &g, const row_b
 {
     const int i = (int)threadIdx.x;
     const dis__recurrent_step now = b.steps[s];
-    const int had = s + 1 < g.a.n_times ? b.steps[s + 1].had : 0;
-    const int32_t *parent = had ? b.layout->parent + b.steps[s + 1].begin : NULL;
+    const int n_parents = s + 1 < g.a.n_times ? b.steps[s + 1].n_parents : 0;
+    const int32_t *parent = n_parents ? b.layout->parent + b.steps[s + 1].begin : NULL;
     __syncthreads();
     if (i < DIS_RECURRENT_BLOCK) {
         r->row_first[i] = r->row_last[i] = r->next_first[i] = r->next_last[i] = 0;
@@ -119,10 +119,10 @@ __device__ __forceinline__ void find_ranges(const recurrent_call &g, const row_b
         const int node = r->row_node[i];
         if (node >= 0 && (i == 0 || r->row_node[i - 1] != node)) r->row_first[node] = i;
         if (node >= 0 && (i + 1 == DIS_RECURRENT_BLOCK || r->row_node[i + 1] != node)) r->row_last[node] = i + 1;
-        if (i < had) {
+        if (i < n_parents) {
             const int before = parent[i] - now.begin;
             if (i == 0 || parent[i - 1] - now.begin != before) r->next_first[before] = i;
-            if (i + 1 == had || parent[i + 1] - now.begin != before) r->next_last[before] = i + 1;
+            if (i + 1 == n_parents || parent[i + 1] - now.begin != before) r->next_last[before] = i + 1;
         }
     }
     __syncthreads();

@@ -56,15 +56,15 @@ template <int H>
 __device__ __forceinline__ void load_inputs(const recurrent_call &g, const row_block &b, const forward_thread &t,
                                             const dis__recurrent_step &step, uint32_t (&in)[2][2][GATES])
 {
-    const bf16 *made = (const bf16 *)g.a.made[b.direction], *gates = (const bf16 *)g.a.gates[b.direction];
+    const bf16 *projected = (const bf16 *)g.a.projected[b.direction], *gates = (const bf16 *)g.a.gates[b.direction];
 #pragma unroll
     for (int m = 0; m < 2; m++)
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             const int i = (t.half + 2 * m) * 16 + r * 8 + t.lane / 4;
             const size_t at = (size_t)(step.begin + (i < step.count ? i : 0));
-            const size_t from = made ? (size_t)b.layout->from[at] : at;
-            const bf16 *row = (made ? made : gates) + from * GATES * H + t.unit;
+            const size_t from = projected ? (size_t)b.layout->from[at] : at;
+            const bf16 *row = (projected ? projected : gates) + from * GATES * H + t.unit;
 #pragma unroll
             for (int q = 0; q < GATES; q++) in[m][r][q] = *reinterpret_cast<const uint32_t *>(row + q * H);
         }
@@ -72,8 +72,8 @@ __device__ __forceinline__ void load_inputs(const recurrent_call &g, const row_b
 
 /* GEMM of the previous states, for tiles with active rows. */
 template <int CELL, int H>
-__device__ __forceinline__ void forward_products(const forward_room<CELL, H> *room, const forward_thread &t, int had,
-                                                 float (&sum)[2][cell_of<CELL>::N_STATE][4])
+__device__ __forceinline__ void forward_products(const forward_room<CELL, H> *room, const forward_thread &t,
+                                                 int n_parents, float (&sum)[2][cell_of<CELL>::N_STATE][4])
 {
     enum { N = cell_of<CELL>::N_STATE };
     const int tile = t.lane / 8, within = t.lane % 8;
@@ -89,7 +89,7 @@ __device__ __forceinline__ void forward_products(const forward_room<CELL, H> *ro
         }
 #pragma unroll
         for (int m = 0; m < 2; m++) {
-            if ((t.half + 2 * m) * 16 >= had) continue;
+            if ((t.half + 2 * m) * 16 >= n_parents) continue;
             uint32_t x[4];
             ldmatrix_x4(x, &room->state[(t.half + 2 * m) * 16 + t.lane % 16][k + t.lane / 16 * 8]);
 #pragma unroll
@@ -109,7 +109,7 @@ __device__ __forceinline__ void finish_row(const recurrent_call &g, const row_bl
     bf16 *const state = (bf16 *)g.a.state[b.direction];
     float *const memory = (float *)g.a.memory[b.direction];
     float2 c0 = make_float2(0, 0), h0 = c0;
-    if (i < step.had) {
+    if (i < step.n_parents) {
         const size_t before = (size_t)b.layout->parent[at] * H + t.unit;
         if (CELL == DIS_CELL_LSTM) c0 = __ldcg(reinterpret_cast<const float2 *>(memory + before));
         if (CELL == DIS_CELL_GRU) h0 = pair_of(__ldcg(reinterpret_cast<const uint32_t *>(state + before)));
@@ -157,17 +157,18 @@ template <int CELL, int H> __global__ void __launch_bounds__(THREADS, 2) forward
         float sum[2][N][4] = {};
         load_inputs<H>(g, b, t, step, in);
         if (arrived) cluster_wait();
-        if (step.had) {
+        if (step.n_parents) {
             const int32_t *parent = b.layout->parent + step.begin;
-            const int rows = (step.had + 15) / 16 * 16;
+            const int rows = (step.n_parents + 15) / 16 * 16;
             for (int e = (int)threadIdx.x; e < rows * WORDS; e += THREADS) {
                 const int i = e / WORDS, word = e % WORDS * 8;
-                copy_16(&room->state[i][word], state + (size_t)parent[i < step.had ? i : 0] * H + word, i < step.had);
+                copy_16(&room->state[i][word], state + (size_t)parent[i < step.n_parents ? i : 0] * H + word,
+                        i < step.n_parents);
             }
             copies_commit();
             copies_wait<0>();
             __syncthreads();
-            forward_products<CELL, H>(room, t, step.had, sum);
+            forward_products<CELL, H>(room, t, step.n_parents, sum);
         }
 #pragma unroll
         for (int m = 0; m < 2; m++)
@@ -184,7 +185,10 @@ template <int CELL, int H> __global__ void __launch_bounds__(THREADS, 2) forward
 
 /* ---- backward ---- */
 
-enum { SPARE = 32, DEEP = ROWS * UNITS / THREADS }; /* SPARE: pads rows so that eight rows of the weight use different
+enum {
+    SPARE = 32,
+    DEEP = ROWS * UNITS / THREADS
+}; /* SPARE: pads rows so that eight rows of the weight use different
                                                      * banks */
 
 template <int CELL, int H> struct backward_room {
@@ -202,7 +206,7 @@ __device__ __forceinline__ int spread(int row, int u)
 
 /* dh and dc of a node, from its rows and its successors. */
 template <int CELL, int H>
-__device__ __forceinline__ void take_gradients(const recurrent_call &g, const row_block &b,
+__device__ __forceinline__ void read_gradients(const recurrent_call &g, const row_block &b,
                                                const backward_room<CELL, H> *room, int i, int u, size_t unit, float *dh,
                                                float *dc)
 {
@@ -233,12 +237,12 @@ __device__ __forceinline__ float gates_backward(const recurrent_call &g, const r
 #pragma unroll
     for (int q = 0; q < GATES; q++) gate[q] = as_float(gates[q * H]);
     if (CELL == DIS_CELL_LSTM) c = memory[at * H + unit];
-    if (i < step.had) {
+    if (i < step.n_parents) {
         const size_t before = (size_t)b.layout->parent[at] * H + unit;
         if (CELL == DIS_CELL_LSTM) c0 = memory[before];
         h0 = as_float(state[before]);
     }
-    take_gradients<CELL, H>(g, b, room, i, (int)threadIdx.x % UNITS, unit, &dh, &dc);
+    read_gradients<CELL, H>(g, b, room, i, (int)threadIdx.x % UNITS, unit, &dh, &dc);
     cell_grad<CELL>(gate, c0, c, h0, &dh, &dc);
 #pragma unroll
     for (int q = 0; q < GATES; q++) gates[q * H] = from_float<bf16>(gate[q]);
@@ -248,9 +252,9 @@ __device__ __forceinline__ float gates_backward(const recurrent_call &g, const r
 
 /* 8 values of a row of gates' gradients: a lane's part of A in two multiplications. The assignment of k to lanes is
  * free as long as B has the same. */
-__device__ __forceinline__ uint4 gate_words(const bf16 *row, bool there)
+__device__ __forceinline__ uint4 gate_words(const bf16 *row, bool in_range)
 {
-    return there ? __ldcg(reinterpret_cast<const uint4 *>(row)) : make_uint4(0, 0, 0, 0);
+    return in_range ? __ldcg(reinterpret_cast<const uint4 *>(row)) : make_uint4(0, 0, 0, 0);
 }
 
 /* One gate's share of the gradients of the previous states, for tiles `half` and half + 2 of the rows. */
@@ -262,13 +266,14 @@ __device__ __forceinline__ void states_backward(const recurrent_call &g, const r
     if (gate >= cell_of<CELL>::N_STATE) return;
     const bf16 *const from =
         (const bf16 *)g.a.gates[b.direction] + (size_t)step.begin * GATES * H + (cell_of<CELL>::FIRST + gate) * H;
-    for (int tile = half; tile * 16 < step.had; tile += 2) {
+    for (int tile = half; tile * 16 < step.n_parents; tile += 2) {
         const int row = tile * 16 + lane / 4;
         const bf16 *const low = from + (size_t)row * GATES * H + lane % 4 * 8, *const high = low + 8 * GATES * H;
         float sum[4][4] = {};
 #pragma unroll 4
         for (int k = 0; k < H; k += 32) {
-            const uint4 x = gate_words(low + k, row < step.had), y = gate_words(high + k, row + 8 < step.had);
+            const uint4 x = gate_words(low + k, row < step.n_parents),
+                        y = gate_words(high + k, row + 8 < step.n_parents);
             const uint32_t first[4] = {x.x, y.x, x.y, y.y}, second[4] = {x.z, y.z, x.w, y.w};
 #pragma unroll
             for (int n = 0; n < 4; n++) {
@@ -315,7 +320,7 @@ template <int CELL, int H> __global__ void __launch_bounds__(THREADS, 2) backwar
         __syncwarp();
         cluster_arrive();
         cluster_wait();
-        if (step.had) states_backward<CELL, H>(g, b, room, step);
+        if (step.n_parents) states_backward<CELL, H>(g, b, room, step);
     }
 }
 
@@ -369,7 +374,7 @@ static bool fits(const dis__cuda_session *s, const recurrent_call *c)
     int major = 0;
     for (size_t d = 0; d < c->a.n_directions; d++)
         if (!aligned16(c->weight[d]) || !aligned16(c->a.gates[d]) || !aligned16(c->a.state[d]) ||
-            !aligned16(c->a.memory[d]) || !aligned16(c->a.made[d]))
+            !aligned16(c->a.memory[d]) || !aligned16(c->a.projected[d]))
             return false;
     return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, s->ordinal) == cudaSuccess && major >= 9;
 }

@@ -11,7 +11,7 @@ template <class U> __global__ void __launch_bounds__(THREADS) batch_rows_kernel(
     const int row = a.row[i];
     U x;
     if (row < 0)
-        memset(&x, a.behind, sizeof x);
+        memset(&x, a.fill, sizeof x);
     else
         x = ((const U *)a.x)[(size_t)row * per + k];
     ((U *)a.y)[e] = x;

@@ -127,11 +127,11 @@ __global__ void __launch_bounds__(128)
     for (unsigned k = threadIdx.x; k < PART + AHEAD; k += blockDim.x) {
         const long at = (long)first + k - 1;
         const int2 place = at >= 0 && at < (long)n ? sorted[at] : make_int2(-1, 0);
-        const bool here = k >= 1 && k <= m && place.x != NONE;
+        const bool is_start = k >= 1 && k <= m && place.x != NONE;
         const size_t i = a.per == 1 ? from + (size_t)place.y : (from + (size_t)place.y) / a.per;
         if (k < PART + 2) id[k] = place.x;
-        row[k] = here ? (unsigned)i : 0;
-        share[k] = here ? share_of(a, i) : 0;
+        row[k] = is_start ? (unsigned)i : 0;
+        share[k] = is_start ? share_of(a, i) : 0;
     }
     __syncthreads();
     const size_t c = (size_t)blockIdx.y * blockDim.x + threadIdx.x, width = a.width;
@@ -173,8 +173,8 @@ __global__ void __launch_bounds__(128)
     if (last + 1 >= n) return;
     const int id = sorted[last].x;
     if (id == NONE || sorted[last + 1].x != id) return;
-    const bool whole = sorted[blockIdx.x * PART].x == id;                         /* the part has only this run */
-    if (whole && blockIdx.x > 0 && sorted[blockIdx.x * PART - 1].x == id) return; /* it began before */
+    const bool single_id = sorted[blockIdx.x * PART].x == id;                         /* the part has only this run */
+    if (single_id && blockIdx.x > 0 && sorted[blockIdx.x * PART - 1].x == id) return; /* it began before */
     const size_t c = (size_t)blockIdx.y * blockDim.x + threadIdx.x, width = a.width;
     if (c >= width) return;
     float sum = open[((size_t)blockIdx.x * 2 + 1) * width + c];

@@ -42,7 +42,7 @@ struct dis__nccl {
     } lib;
 };
 
-static dis_status told(dis__cuda_session *s, int result, const char *doing)
+static dis_status nccl_status(dis__cuda_session *s, int result, const char *doing)
 {
     if (result == NCCL_SUCCESS) return DIS_OK;
     return s->host->fail(DIS_EIO, "%s by NCCL on device cuda:%d: %s", doing, s->ordinal,
@@ -71,7 +71,7 @@ dis_status dis__nccl_id(void *session, void *id)
 {
     dis__cuda_session *s = session;
     ncclUniqueId unique;
-    DIS_TRY(told(s, s->nccl->lib.ncclGetUniqueId(&unique), "opening"));
+    DIS_TRY(nccl_status(s, s->nccl->lib.ncclGetUniqueId(&unique), "opening"));
     memcpy(id, &unique, sizeof unique);
     return DIS_OK;
 }
@@ -88,7 +88,7 @@ dis_status dis__nccl_join(void *session, const void *id, int rank, int size)
     if (result != NCCL_SUCCESS) s->nccl->comm = NULL;
     s->nccl->rank = rank;
     s->nccl->size = size;
-    return told(s, result, "joining other ranks");
+    return nccl_status(s, result, "joining other ranks");
 }
 
 void dis__nccl_close(dis__cuda_session *s)
@@ -102,7 +102,7 @@ void dis__nccl_close(dis__cuda_session *s)
     s->nccl = NULL;
 }
 
-static dis_status take_room(dis__cuda_session *s, size_t n)
+static dis_status reserve_room(dis__cuda_session *s, size_t n)
 {
     struct dis__nccl *c = s->nccl;
     if (n <= c->n_room) return DIS_OK;
@@ -131,8 +131,8 @@ static int send_shares(dis__cuda_session *s, const float *x, size_t n, size_t sh
     const size_t own = share_of(n, share, c->rank);
     int result = c->lib.ncclGroupStart();
     for (int r = 0; r < c->size && result == NCCL_SUCCESS; r++) {
-        const size_t theirs = share_of(n, share, r);
-        if (theirs) result = c->lib.ncclSend(x + (size_t)r * share, theirs, NCCL_FLOAT32, r, c->comm, s->stream);
+        const size_t n_sent = share_of(n, share, r);
+        if (n_sent) result = c->lib.ncclSend(x + (size_t)r * share, n_sent, NCCL_FLOAT32, r, c->comm, s->stream);
         if (own && result == NCCL_SUCCESS)
             result = c->lib.ncclRecv(c->room + (size_t)r * share, own, NCCL_FLOAT32, r, c->comm, s->stream);
     }
@@ -148,11 +148,11 @@ dis_status dis__nccl_sum(void *session, void *x, size_t n)
     const size_t share = (n + (size_t)c->size - 1) / (size_t)c->size, own = share_of(n, share, c->rank);
     CUDA_TRY(s, cudaSetDevice(s->ordinal), doing);
     CUDA_TRY(s, dis__cuda_flush(s), doing);
-    DIS_TRY(take_room(s, 2 * (size_t)c->size * share));
+    DIS_TRY(reserve_room(s, 2 * (size_t)c->size * share));
     float *all = c->room + (size_t)c->size * share, *sums = all + (size_t)c->rank * share;
-    DIS_TRY(told(s, send_shares(s, x, n, share), doing));
+    DIS_TRY(nccl_status(s, send_shares(s, x, n, share), doing));
     CUDA_TRY(s, dis__cuda_add_rows(s, sums, c->room, (size_t)c->size, share, own), doing);
-    DIS_TRY(told(s, c->lib.ncclAllGather(sums, all, share, NCCL_FLOAT32, c->comm, s->stream), doing));
+    DIS_TRY(nccl_status(s, c->lib.ncclAllGather(sums, all, share, NCCL_FLOAT32, c->comm, s->stream), doing));
     CUDA_TRY(s, cudaMemcpyAsync(x, all, n * sizeof(float), cudaMemcpyDeviceToDevice, s->stream), doing);
     return DIS_OK;
 }

@@ -31,9 +31,9 @@ dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char 
     return dis__cuda_error_status(s->host->fail, s->ordinal, error, doing, less_memory);
 }
 
-cudaError_t dis__cuda_unsupported(dis__cuda_session *s, const char *what, size_t most, const char *of)
+cudaError_t dis__cuda_unsupported(dis__cuda_session *s, const char *what, size_t highest, const char *of)
 {
-    snprintf(s->why, sizeof s->why, "%s of more than %zu %s", what, most, of);
+    snprintf(s->why, sizeof s->why, "%s of more than %zu %s", what, highest, of);
     return cudaErrorNotSupported;
 }
 
@@ -60,7 +60,7 @@ static void close_session(void *session)
     dis__cuda_release(s->product_work);
     dis__cuda_release(s->product_twin);
     dis__cuda_release(s->counters);
-    dis__cuda_release(s->told);
+    dis__cuda_release(s->exchange);
     if (s->stream) cudaStreamDestroy(s->stream);
     dis__cuda_unlock();
     s->host->free(s);
@@ -69,13 +69,13 @@ static void close_session(void *session)
 static dis_status open_parts(dis__cuda_session *s)
 {
     static const char doing[] = "opening";
-    int least = 0, most = 0, shared = 0;
+    int lowest = 0, highest = 0, shared = 0;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), doing);
     CUDA_TRY(s, cudaDeviceGetAttribute(&s->n_processors, cudaDevAttrMultiProcessorCount, s->ordinal), doing);
     CUDA_TRY(s, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal), doing);
     s->shared = (size_t)shared;
-    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before work on the side stream */
-    CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, most), doing);
+    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&lowest, &highest), doing); /* before work on the side stream */
+    CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, highest), doing);
     CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_work),
              doing);
     CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_twin),
@@ -85,8 +85,8 @@ static dis_status open_parts(dis__cuda_session *s)
                                 (void **)&s->counters),
              doing);
     CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
-    CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_EXCHANGE, &s->told), doing);
-    CUDA_TRY(s, cudaMemsetAsync(s->told, 255, DIS_CUDA_EXCHANGE, s->stream), doing);
+    CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_EXCHANGE, &s->exchange), doing);
+    CUDA_TRY(s, cudaMemsetAsync(s->exchange, 255, DIS_CUDA_EXCHANGE, s->stream), doing);
     DIS_TRY(dis__cuda_copies_open(s));
     DIS_TRY(dis__cuda_plans_open(s));
     DIS_TRY(dis__cuda_update_open(s));
@@ -131,8 +131,8 @@ static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char
     dis__cuda_session *s = session;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
     dis__cuda_lock();
-    const bool sure = bytes <= dis__cuda_cached_bytes(s->ordinal) + UNASKED;
-    const dis_status status = sure ? DIS_OK : dis__cuda_check_free(s->host->fail, s->ordinal, bytes, what, less_memory);
+    const bool fits = bytes <= dis__cuda_cached_bytes(s->ordinal) + UNASKED;
+    const dis_status status = fits ? DIS_OK : dis__cuda_check_free(s->host->fail, s->ordinal, bytes, what, less_memory);
     dis__cuda_unlock();
     return status;
 }
