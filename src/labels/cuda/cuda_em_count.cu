@@ -26,7 +26,7 @@ static __device__ __forceinline__ void judge(const dis__cuda_em_pass &g, size_t 
 {
     const int n_classes = (int)g.shape.n_classes;
     const double *p = g.p + item * n_classes;
-    int best = 0, label = 0;
+    int majority = 0, label = 0;
     uint32_t votes = n[0], of_label = n[0];
     double best = p[0];
 #pragma unroll
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void judge(const dis__cuda_em_pass &g, size_t 
             const double x = p[k];
             if (n[k] > votes) {
                 votes = n[k];
-                best = k;
+                majority = k;
             }
             if (x > best) {
                 best = x;
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void judge(const dis__cuda_em_pass &g, size_t 
         }
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        sums[k] += best == k;
+        sums[k] += majority == k;
         sums[K + k] += label == k;
     }
     sums[2 * K]++;
