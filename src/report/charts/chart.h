@@ -3,7 +3,8 @@
  * A chart is drawn 440 units wide with 13-unit letters: readable at the width of a phone, and not blown up on a wide
  * screen, where figures stand side by side. Colours are classes that the page's style sheet fills in, for light and
  * dark (page_style.c); no marks differ by colour alone: series have dashes or shapes of their own, cells
- * and segments carry their number or name. Every chart is role="img" with an accessible name, every mark has a <title>.
+ * and segments carry their number or name. Every chart is role="img" with an accessible name. Every mark has a <title>,
+ * which the page's script shows at once when the pointer is on it.
  *
  * Texts that come from users are shown by dis__markup_append_label. Arrays stay the caller's. */
 #ifndef DIS_REPORT_CHART_H
@@ -50,7 +51,8 @@ double dis__frame_x(const dis__frame *f, double x);
 double dis__frame_y(const dis__frame *f, double y);
 
 /* Names of series with their marks, in lines from `top`; returns where they end. */
-typedef enum { DIS__MARK_BOX, DIS__MARK_LINE, DIS__MARK_SHAPE } dis__legend_mark;
+/* DIS__MARK_STEP: boxes from light to dark, for names that have an order. */
+typedef enum { DIS__MARK_BOX, DIS__MARK_STEP, DIS__MARK_LINE, DIS__MARK_SHAPE } dis__legend_mark;
 double dis__legend_draw(dis__markup *m, double top, const char *const *names, size_t n, dis__legend_mark mark);
 /* Height that legend would take. */
 double dis__legend_height(const char *const *names, size_t n);
@@ -104,6 +106,7 @@ typedef struct {
     size_t n, n_bars;
     const char *const *part; /* (n_parts) names, hostile */
     size_t n_parts;          /* at most DIS__SERIES_COLOURS */
+    bool is_ordered;         /* parts from light to dark instead of one colour each */
     const double *share;     /* (n, n_bars, n_parts), rows sum to 1 */
 } dis__stacked_bar_chart;
 void dis__stacked_bar_chart_draw(dis__markup *m, const dis__stacked_bar_chart *s, const dis__markup *name);
@@ -116,7 +119,7 @@ typedef struct {
     size_t n;
     double high; /* the axis goes at least so far, and to 0 */
     const char *x_title;
-    bool integers;
+    bool ranks; /* whole numbers from 1; the interval is written behind the number */
 } dis__interval_chart;
 void dis__interval_chart_draw(dis__markup *m, const dis__interval_chart *c, const dis__markup *name);
 
@@ -211,5 +214,9 @@ typedef struct {
 void dis__heat_map_draw(dis__markup *m, const dis__heat_map *h, const dis__markup *name);
 /* The colour class of a value: 0 .. DIS__HEAT_STEPS - 1. */
 int dis__heat_map_step(double x, double low, double high);
+/* The colour class of name i of n names that have an order. */
+int dis__heat_map_ordered_step(size_t i, size_t n);
+/* The class of a text on a colour. */
+const char *dis__heat_map_text_class(int step);
 
 #endif

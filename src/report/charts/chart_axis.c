@@ -261,10 +261,13 @@ double dis__legend_draw(dis__markup *m, double top, const char *const *names, si
         }
         const size_t colour = i % DIS__SERIES_COLOURS;
         char class[16];
-        snprintf(class, sizeof class, "s%zu", colour);
-        if (mark == DIS__MARK_BOX) {
-            dis__markup_appendf(m, "<rect class=\"s%zu\" x=\"%s\" y=\"%s\" width=\"14\" height=\"12\" rx=\"2\"/>",
-                                colour, dis__format_fixed(x + 3, 1).text, dis__format_fixed(y + 3, 1).text);
+        if (mark == DIS__MARK_STEP)
+            snprintf(class, sizeof class, "h%d", dis__heat_map_ordered_step(i, n));
+        else
+            snprintf(class, sizeof class, "s%zu", colour);
+        if (mark == DIS__MARK_BOX || mark == DIS__MARK_STEP) {
+            dis__markup_appendf(m, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"14\" height=\"12\" rx=\"2\"/>", class,
+                                dis__format_fixed(x + 3, 1).text, dis__format_fixed(y + 3, 1).text);
         } else {
             if (mark == DIS__MARK_LINE)
                 dis__markup_appendf(m, "<path class=\"l l%zu\" d=\"M%s %sh18\"/>", colour,

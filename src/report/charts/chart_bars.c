@@ -69,7 +69,11 @@ static void put_bar_row(dis__markup *m, const dis__bar_chart *b, const bar_layou
                             s % DIS__SERIES_COLOURS, dis__format_fixed(l->left, 1).text,
                             dis__format_fixed(first + (l->bar + 1) * (double)s, 1).text,
                             dis__format_fixed(fmax(.5, at - l->left), 1).text, dis__format_fixed(l->bar, 1).text);
-        dis__markup_append_label(m, b->series[s], strlen(b->series[s]), DIS__CHART_NAME);
+        dis__markup_append_label(m, b->row[i], strlen(b->row[i]), 40);
+        if (b->n_series > 1) {
+            dis__markup_append(m, ", ");
+            dis__markup_append_label(m, b->series[s], strlen(b->series[s]), DIS__CHART_NAME);
+        }
         dis__markup_appendf(m, ": %s</title></rect>", format_value(b, value[s], &d));
         dis__markup_appendf(
             m, "<text class=\"q%s\" x=\"%s\" y=\"%s\">%s</text>\n", b->n_series > 1 ? " v" : "",
@@ -104,15 +108,24 @@ static void put_parts(dis__markup *m, const dis__stacked_bar_chart *s, const dou
             x += width;
             continue;
         }
-        dis__markup_appendf(m, "<rect class=\"s%zu\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><title>",
-                            k % DIS__SERIES_COLOURS, dis__format_fixed(x, 1).text, dis__format_fixed(y, 1).text,
+        const int step = dis__heat_map_ordered_step(k, s->n_parts);
+        char colour[16], text_colour[16];
+        if (s->is_ordered) {
+            snprintf(colour, sizeof colour, "h%d", step);
+            snprintf(text_colour, sizeof text_colour, "v %s", dis__heat_map_text_class(step));
+        } else {
+            snprintf(colour, sizeof colour, "s%zu", k % DIS__SERIES_COLOURS);
+            snprintf(text_colour, sizeof text_colour, "on%zu", k % DIS__SERIES_COLOURS);
+        }
+        dis__markup_appendf(m, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><title>", colour,
+                            dis__format_fixed(x, 1).text, dis__format_fixed(y, 1).text,
                             dis__format_fixed(fmax(.3, width - 1), 1).text, dis__format_fixed(height, 1).text);
         dis__markup_append_label(m, s->part[k], strlen(s->part[k]), 40);
         dis__markup_appendf(m, ": %s</title></rect>", dis__format_percent(share[k]).text);
         const size_t fits = width > 12 ? dis__text_fit(s->part[k], 1.12 * (width - 7)) : 0;
         const bool fits_inside = dis__text_width(s->part[k]) <= 1.12 * (width - 7);
         if (fits && (fits_inside || fits >= 4)) {
-            dis__markup_appendf(m, "<text class=\"on%zu\" x=\"%s\" y=\"%s\">", k % DIS__SERIES_COLOURS,
+            dis__markup_appendf(m, "<text class=\"%s\" x=\"%s\" y=\"%s\">", text_colour,
                                 dis__format_fixed(x + 4, 1).text, dis__format_fixed(y + height - 3.5, 1).text);
             dis__markup_append_label(m, s->part[k], strlen(s->part[k]), fits);
             dis__markup_append(m, "</text>");
@@ -144,7 +157,7 @@ void dis__stacked_bar_chart_draw(dis__markup *m, const dis__stacked_bar_chart *s
     const double head = HEAD + (s->text ? TEXT : 0);
     const double row = head + (BAR + 2) * (double)s->n_bars + GAP, right = DIS__CHART_WIDTH - 4;
     dis__svg_begin(m, DIS__CHART_WIDTH, top + row * (double)s->n, name);
-    dis__legend_draw(m, 0, s->part, s->n_parts, DIS__MARK_BOX);
+    dis__legend_draw(m, 0, s->part, s->n_parts, s->is_ordered ? DIS__MARK_STEP : DIS__MARK_BOX);
     for (size_t i = 0; i < s->n; i++) {
         const double y = top + row * (double)i;
         dis__markup_appendf(m, "<text class=\"b\" x=\"%s\" y=\"%s\">", dis__format_fixed(left, 1).text,

@@ -13,6 +13,16 @@ int dis__heat_map_step(double x, double low, double high)
     return !(t > 0) ? 0 : step < DIS__HEAT_STEPS ? step : DIS__HEAT_STEPS - 1;
 }
 
+int dis__heat_map_ordered_step(size_t i, size_t n)
+{
+    return n < 2 ? DIS__HEAT_STEPS / 2 : (int)(1 + i * (DIS__HEAT_STEPS - 2) / (n - 1));
+}
+
+const char *dis__heat_map_text_class(int step)
+{
+    return step >= 7 ? "hi" : step == 6 ? "mid" : "lo";
+}
+
 typedef struct {
     double names; /* width of the names of rows */
     double left;  /* where the cells begin */
@@ -98,10 +108,7 @@ static void put_cell(dis__markup *m, const dis__heat_map *h, const layout *l, si
     const double letters = !h->percent ? (double)h->decimals + .7 : value >= .995 ? 3 : value >= .095 ? 2 : 1;
     const int step = dis__heat_map_step(value, h->low, h->high);
     dis__markup_appendf(m, "<text class=\"c %s%s\" x=\"%s\" y=\"%s\">", letters * 6.6 > l->cell - 1 ? "small " : "",
-                        h->percent && value < .005 ? "z"
-                        : step >= 7                ? "hi"
-                        : step == 6                ? "mid"
-                                                   : "lo",
+                        h->percent && value < .005 ? "z" : dis__heat_map_text_class(step),
                         dis__format_fixed(x + (l->cell - 1) / 2, 1).text,
                         dis__format_fixed(y + l->high / 2 + 3.5, 1).text);
     put_value(m, h, value);
@@ -112,6 +119,9 @@ static void put_legend(dis__markup *m, const dis__heat_map *h, double left, doub
 {
     const dis__number_text low = h->percent ? dis__format_percent(h->low) : dis__format_brief(h->low);
     const dis__number_text high = h->percent ? dis__format_percent(h->high) : dis__format_brief(h->high);
+    const double swatches = 12 * DIS__HEAT_STEPS + 12,
+                 end = dis__text_width(high.text) + dis__text_width(h->value_title) + 8;
+    left = fmax(0, fmin(left, h->width - dis__text_width(low.text) - swatches - end));
     const double from = left + dis__text_width(low.text) + 6;
     dis__markup_appendf(m, "<g class=\"ax\" aria-hidden=\"true\"><text x=\"%s\" y=\"%s\">%s</text>",
                         dis__format_fixed(left, 1).text, dis__format_fixed(bottom - 9, 1).text, low.text);

@@ -2,6 +2,7 @@
 #include "report/charts/chart.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void put_line(dis__markup *m, const dis__frame *f, const dis__chart_line *l, const char *class)
 {
@@ -58,7 +59,12 @@ void dis__line_chart_draw(dis__markup *m, const dis__line_chart *l, const dis__m
             const double x = l->line[i].x[k], y = l->line[i].y[k];
             if (!isfinite(x) || !isfinite(y)) continue;
             dis__marker_draw(m, i, dis__frame_x(&f, x), dis__frame_y(&f, y), 4, mark);
-            dis__markup_appendf(m, "<title>%s, %s</title>%s\n", dis__format_brief(x).text, dis__format_brief(y).text,
+            dis__markup_append(m, "<title>");
+            if (n > 1) {
+                dis__markup_append_label(m, names[i], strlen(names[i]), 40);
+                dis__markup_append(m, ": ");
+            }
+            dis__markup_appendf(m, "%s, %s</title>%s\n", dis__format_brief(x).text, dis__format_brief(y).text,
                                 i % 4 == 0 ? "</circle>" : "</path>");
         }
     }

@@ -92,9 +92,9 @@ static void put_row(dis__markup *m, const dis__point_chart *p, const dis__point_
     const double line = y + l->line;
     put_name(m, r, l, y);
     for (size_t k = 0; k < r->n; k++)
-        dis__markup_appendf(m, "<circle class=\"p s4\" cx=\"%s\" cy=\"%s\" r=\"2.6\"/>",
+        dis__markup_appendf(m, "<circle class=\"p s4\" cx=\"%s\" cy=\"%s\" r=\"2.6\"><title>%s</title></circle>",
                             dis__format_fixed(dis__axis_scale_position(x, r->value[k], l->left, l->right), 1).text,
-                            dis__format_fixed(line, 1).text);
+                            dis__format_fixed(line, 1).text, dis__format_fixed(r->value[k], 3).text);
     if (!isnan(r->low))
         dis__markup_appendf(m, "<path class=\"l l0\" d=\"M%s %sH%s\"/>",
                             dis__format_fixed(dis__axis_scale_position(x, r->low, l->left, l->right), 1).text,

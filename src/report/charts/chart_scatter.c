@@ -74,6 +74,7 @@ void dis__scatter_chart_draw(dis__markup *m, const dis__scatter_chart *s, const 
     if (m->status == DIS_OK) m->status = dis__alloc_array(&x, s->n, sizeof *x);
     if (m->status == DIS_OK) m->status = dis__alloc_array(&y, s->n, sizeof *y);
     dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
+    dis__markup_append(m, "<g class=\"kinds\">");
     if (s->n_kinds > 1) dis__legend_draw(m, 0, s->kinds, s->n_kinds, DIS__MARK_SHAPE);
     dis__frame_draw(m, &f);
     for (size_t c = 0; c < s->n_curves; c++) put_curve(m, &f, &s->curve[c]);
@@ -84,6 +85,7 @@ void dis__scatter_chart_draw(dis__markup *m, const dis__scatter_chart *s, const 
         put_interval(m, &f, s, i, x[i]);
     }
     for (size_t i = 0; i < s->n && m->status == DIS_OK; i++) put_mark(m, s, i, x[i], y[i], r);
+    dis__markup_append(m, "</g>");
     dis__free(x);
     dis__free(y);
     dis__svg_end(m);

@@ -282,7 +282,9 @@ void dis__data_table_format_html(dis__markup *m, const dis__data_table *g, const
     put_alike(m, g, l);
     dis__markup_append(m, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     dis__markup_append_escaped(m, caption, strlen(caption));
-    dis__markup_appendf(m, ": table\"><table class=\"sort%s\"><thead><tr>", wordy ? " wordy" : "");
+    dis__markup_appendf(m, ": table\"><table class=\"sort%s\"><caption class=\"sr\">", wordy ? " wordy" : "");
+    dis__markup_append_escaped(m, caption, strlen(caption));
+    dis__markup_append(m, "</caption><thead><tr>");
     for (size_t c = 0; c < g->n_columns; c++)
         if (l[c].shown) put_head(m, &g->column[c]);
     dis__markup_append(m, "</tr></thead><tbody>\n");

@@ -22,6 +22,9 @@ static void widen_unpaired(dis__page *page)
 void dis__page_section_begin(dis__page *page, const char *id, const char *title, const char *about)
 {
     dis__page_section_end(page);
+    page->section_at = page->body.n;
+    page->section_toc_at = page->toc.n;
+    page->has_figure = false;
     dis__markup_appendf(&page->body,
                         "<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2><p>%s</p><div class=\"figures\">\n", id,
                         id, title, about);
@@ -33,13 +36,19 @@ void dis__page_section_end(dis__page *page)
 {
     if (!page->in_section) return;
     widen_unpaired(page);
-    dis__markup_append(&page->body, "</div></section>\n");
-    dis__markup_append(&page->toc, "</ul></li>\n");
+    if (page->has_figure) {
+        dis__markup_append(&page->body, "</div></section>\n");
+        dis__markup_append(&page->toc, "</ul></li>\n");
+    } else { /* a heading with nothing below it */
+        page->body.n = page->section_at;
+        page->toc.n = page->section_toc_at;
+    }
     page->in_section = false;
 }
 
 void dis__page_figure_add(dis__page *page, dis__figure *f)
 {
+    page->has_figure = true;
     dis__markup_appendf(&page->toc, "<li><a href=\"#%s\">%s</a></li>", f->id, f->title);
     const size_t behind = strlen("<figure id=\"") + strlen(f->id) + strlen("\" class=\"");
     if (f->wide) widen_unpaired(page);
@@ -109,13 +118,14 @@ void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *
     dis__markup_append_markup_escaped(m, title);
     dis__markup_append(m, "</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>");
     dis__markup_append(m, dis__page_style);
-    dis__markup_append(m, "</style>\n</head>\n<body>\n<div class=\"shell\">\n<header><h1>");
+    dis__markup_append(m, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the answer</a>\n"
+                          "<div class=\"shell\">\n<header><h1>");
     dis__markup_append_markup_escaped(m, title);
     dis__markup_append(m, "</h1><p>");
     dis__markup_append_markup_escaped(m, subtitle);
     dis__markup_append(m, "</p></header>\n<nav aria-label=\"Contents\"><ul>\n");
     dis__markup_append_markup(m, &page->toc);
-    dis__markup_append(m, "</ul></nav>\n<main>\n");
+    dis__markup_append(m, "</ul></nav>\n<main id=\"main\" tabindex=\"-1\">\n");
     dis__markup_append_markup(m, &page->verdict);
     if (page->tiles.n) {
         /* more than eight stand in two rows of one length, or nearly so */

@@ -13,6 +13,8 @@ typedef struct {
     size_t findings_at; /* position in the body where the findings are put; 0: before all of it */
     size_t n_tiles;
     bool in_section;
+    size_t section_at, section_toc_at; /* where the open section begins */
+    bool has_figure;                   /* the open section */
     size_t unpaired; /* position in the body after the class of a half-wide figure that has no neighbour yet; 0: none */
     dis__svg_files *svg_files; /* where charts are kept, too; NULL: nowhere */
 } dis__page;

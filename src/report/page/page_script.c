@@ -1,6 +1,7 @@
 /* The script of a report: tables show their first rows and the others at a click, sort at a click on a heading and show
- * the rows that hold what is typed. Without it the report is whole, only less handy. It reads and moves what is in the
- * page and writes text only through textContent. */
+ * the rows that hold what is typed; marks of charts show their names at once under the pointer. Without it the report
+ * is whole, only less handy: browsers show names of marks after a moment. It reads and moves what is in the page and
+ * writes text only through textContent. */
 #include "report/page/page.h"
 
 const char dis__page_script[] =
@@ -49,4 +50,20 @@ const char dis__page_script[] =
     " input.addEventListener('input',function(){filter(table,input.value,count);});\n"
     " box.appendChild(input);box.appendChild(count);table.parentNode.parentNode.insertBefore(box,table.parentNode);\n"
     "});\n"
+    "var tip=document.createElement('div');tip.className='tip';tip.hidden=true;document.body.appendChild(tip);\n"
+    "function mark(e){\n"
+    " for(var n=e.target;n&&n.ownerSVGElement;n=n.parentNode){\n"
+    "  var t=n.querySelector(':scope>title');if(t){n.label=t.textContent;n.removeChild(t);}\n"
+    "  if(n.label)return n.label;\n"
+    " }\n"
+    " return '';\n"
+    "}\n"
+    "function point(e){\n"
+    " tip.textContent=mark(e);tip.hidden=!tip.textContent;if(tip.hidden)return;\n"
+    " var wide=document.documentElement.clientWidth,w=tip.offsetWidth,h=tip.offsetHeight;\n"
+    " tip.style.left=Math.max(4,Math.min(e.clientX+12,wide-w-4))+window.scrollX+'px';\n"
+    " tip.style.top=(e.clientY>h+16?e.clientY-h-10:e.clientY+16)+window.scrollY+'px';\n"
+    "}\n"
+    "document.addEventListener('mousemove',point);document.addEventListener('click',point);\n"
+    "document.addEventListener('keydown',function(e){if(e.key==='Escape')tip.hidden=true;});\n"
     "})();\n";

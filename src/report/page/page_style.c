@@ -33,7 +33,8 @@
     ".p{fill-opacity:.72;stroke:var(--paper);stroke-width:.6}\n"                                                      \
     ".s0{fill:var(--c0)}.s1{fill:var(--c1)}.s2{fill:var(--c2)}.s3{fill:var(--c3)}.s4{fill:var(--c4)}.s5{fill:var(--"  \
     "c5)}"                                                                                                            \
-    ".s6{fill:var(--c6)}.s7{fill:var(--c7)}\n"                                                                        \
+    ".s6{fill:var(--c6)}.s7{fill:var(--c7)}.kinds .s2{fill:var(--c5)}.hit{fill:transparent}\n"                        \
+    ".halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}\n"                          \
     ".l0{stroke:var(--c0)}.l1{stroke:var(--c1);stroke-dasharray:7 4}.l2{stroke:var(--c2);stroke-dasharray:2 4}"       \
     ".l3{stroke:var(--c3);stroke-dasharray:9 3 2 3}.l4{stroke:var(--c4)}.l5{stroke:var(--c5);stroke-dasharray:7 4}"   \
     ".l6{stroke:var(--c6);stroke-dasharray:2 4}.l7{stroke:var(--c7);stroke-dasharray:9 3 2 3}\n"                      \
@@ -57,7 +58,14 @@ const char dis__page_style[] =
     ":root{color-scheme:light dark;" LIGHT "}\n"
     "@media (prefers-color-scheme:dark){:root{" DARK "}}\n"
     "*{box-sizing:border-box}\n"
-    "html{-webkit-text-size-adjust:100%;scroll-behavior:smooth;scroll-padding-top:1rem}\n"
+    "html{-webkit-text-size-adjust:100%;scroll-padding-top:1rem}\n"
+    "@media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}\n"
+    ".skip,.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n"
+    ".skip:focus{position:fixed;z-index:3;top:.5rem;left:.5rem;width:auto;height:auto;clip-path:none;padding:.5rem "
+    ".8rem;background:var(--paper);border:2px solid var(--accent);border-radius:8px}main:focus{outline:none}\n"
+    ".tip{position:absolute;z-index:2;max-width:20rem;padding:.3rem .55rem;background:var(--ink);color:var(--paper);"
+    "border-radius:6px;font-size:.85rem;line-height:1.35;pointer-events:none}g:hover>.hit{fill:var(--grid);"
+    "fill-opacity:.6}\n"
     "body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,-apple-system,\"Segoe UI\",Roboto,"
     "\"Helvetica Neue\",Arial,\"Noto Sans\",sans-serif;overflow-wrap:anywhere}\n"
     "a{color:var(--accent)}\n"
@@ -108,12 +116,13 @@ const char dis__page_style[] =
     "1rem;"
     "box-shadow:var(--shade);min-width:0;scroll-margin-top:1rem}\n"
     "figcaption p{margin:.3rem 0 .9rem;color:var(--soft);font-size:.94rem;line-height:1.5;max-width:46rem}\n"
-    ".chart{display:flex;flex-wrap:wrap;gap:1.1rem 1.5rem}.wide>.chart>svg{flex:1 1 380px;min-width:0}\n"
+    ".chart{display:flex;flex-wrap:wrap;gap:1.1rem 1.5rem}.wide>.chart>svg{flex:1 1 "
+    "380px;min-width:0}.wide>.chart>svg:only-child{max-width:40rem}\n"
     "svg{display:block;max-width:100%;height:auto;font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;"
     "font-variant-numeric:tabular-nums;overflow:visible}\n" CHART_TEXTS
     ".one{min-width:0;max-width:100%}.one p{margin:0 0 .35rem;font-size:.88rem;line-height:1.35}.one "
     ".q{display:block}\n"
-    ".one.big{flex:1 1 360px;max-width:460px}.one.big svg{width:100%}svg .z{fill:var(--soft);opacity:.55}\n" CHART_MARKS
+    ".one.big{flex:1 1 360px;max-width:460px}.one.big svg{width:100%}svg .z{fill:var(--soft)}\n" CHART_MARKS
     "details{margin-top:.7rem;font-size:.93rem}\n"
     "summary{cursor:pointer;color:var(--accent);width:max-content;padding:.1rem 0}\n"
     ".csv{margin:.5rem 0 .6rem;font-size:.9rem}\n"
@@ -136,9 +145,11 @@ const char dis__page_style[] =
     "8px;padding:.3rem .75rem;margin:.6rem 0 0;cursor:pointer}.more:hover{border-color:var(--accent)}\n"
     "table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.34rem .75rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top;"
-    "overflow-wrap:normal}td>bdi,th>bdi,button>bdi{display:inline-block;max-width:18rem;overflow-wrap:break-word}\n"
+    "overflow-wrap:normal}td>bdi,th>bdi,button>bdi{display:inline-block;width:max-content;max-width:18rem;overflow-"
+    "wrap:break-word}\n"
     ".long{min-width:17rem;width:56%}.long>bdi{display:inline;max-width:none;overflow-wrap:anywhere}\n"
-    ".sub{display:block;color:var(--soft);font-size:.85em;white-space:nowrap}tbody th{font-weight:400}tbody "
+    ".sub{display:block;color:var(--soft);font-size:.85em;white-space:normal;min-width:5.2rem}tbody "
+    "th{font-weight:400}tbody "
     "th>bdi{width:max-content}\n"
     ".said{margin:0;font-size:inherit}.said summary{width:auto;color:inherit;padding:0}.said[open] summary{color:"
     "var(--soft)}.said bdi{overflow-wrap:anywhere}\n"
@@ -151,7 +162,7 @@ const char dis__page_style[] =
     "button:focus-visible,.more:focus-visible,a:focus-visible,summary:focus-visible,input:focus-visible,.scroll:focus-"
     "visible{"
     "outline:2px solid var(--accent);outline-offset:2px}\n"
-    "th button::after{content:\"\\2195\";opacity:.35;margin-left:.3em;font-size:.85em}\n"
+    "th button::after{content:\"\\2195\";opacity:.75;margin-left:.3em;font-size:.85em}\n"
     "th[aria-sort=ascending] button::after{content:\"\\2191\";opacity:1}\n"
     "th[aria-sort=descending] button::after{content:\"\\2193\";opacity:1}\n"
     "footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.9rem}\n"
@@ -184,7 +195,8 @@ const char dis__page_style[] =
     ".solo>.more{justify-self:start}.solo>.chart{max-width:30rem}.solo>.chart svg{width:100%}\n"
     "}\n"
     "@media print{:root{" LIGHT "--shade:none;--page:#fff}\n"
-    "body{font-size:10.5pt}nav,.filter,details,.csv{display:none}.shell{display:block;max-width:none;padding:0}\n"
+    "body{font-size:10.5pt}nav,.skip,.tip,.filter,details:not(.said),.csv{display:none}.said "
+    "bdi:first-child{color:inherit}.shell{display:block;max-width:none;padding:0}\n"
     "figure,.tiles div,.says{break-inside:avoid;box-shadow:none}h2{break-after:avoid;margin-top:1.5rem}\n"
     ".figures{grid-template-columns:repeat(2,minmax(0,1fr));gap:.6rem}.wide,.solo{grid-column:1/-1}"
     ".solo>.chart{max-width:14cm}.more{display:none}\n"

@@ -75,8 +75,8 @@ static void rank_intervals(dis__report_job *job, const dis_scaled_table *ranks)
     const char *row[RANKED];
     for (size_t i = 0; i < n; i++) row[i] = dis__scaled_name(thing, i);
     dis__figure f = {.id = "ranks", .title = "Ranks", .question = "Which ranks are certain?"};
-    dis__markup_append(&f.caption, "Each rank with its 95 % interval. Where intervals overlap widely, more comparisons "
-                                   "are needed before these can be ranked.");
+    dis__markup_append(&f.caption, "The number in brackets is the 95 % interval of the rank. Things whose intervals "
+                                   "overlap cannot be ranked yet: compare them more often.");
     const dis__interval_chart c = {.row = row,
                                    .value = rank->values,
                                    .low = low->values,
@@ -84,7 +84,7 @@ static void rank_intervals(dis__report_job *job, const dis_scaled_table *ranks)
                                    .n = n,
                                    .high = (double)ranks->n_rows,
                                    .x_title = "rank, with 95 % interval; 1 is best",
-                                   .integers = true};
+                                   .ranks = true};
     dis__interval_chart_draw(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
     dis__data_table_add_column(&f.table, "thing", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "rank", DIS__CELL_COUNT);
@@ -120,6 +120,29 @@ static void put_contenders(dis__markup *m, const dis_scaled_table *ranks, const 
     if (n > NAMED) dis__markup_appendf(m, " and %zu more", n - NAMED);
 }
 
+/* "a1, a2 and a3; b1 and b2": the first names of the first groups. */
+static void put_groups(dis__markup *m, const dis_scaled_table *labels)
+{
+    enum { GROUPS = 4 };
+    const dis_scaled_column *thing = dis__scaled_column(labels, "thing"), *group = dis__scaled_column(labels, "group");
+    double last = 0;
+    for (size_t i = 0; i < labels->n_rows; i++) last = fmax(last, group->values[i]);
+    for (size_t g = 1; g <= (size_t)last && g <= GROUPS; g++) {
+        size_t n = 0, named = 0;
+        for (size_t i = 0; i < labels->n_rows; i++) n += (size_t)group->values[i] == g;
+        dis__markup_append(m, g > 1 ? "; " : "");
+        for (size_t i = 0; i < labels->n_rows && named < NAMED; i++) {
+            if ((size_t)group->values[i] != g) continue;
+            const char *name = dis__scaled_name(thing, i);
+            dis__markup_append(m, named == 0 ? "" : named + 1 == n ? " and " : ", ");
+            named++;
+            dis__markup_append_name(m, name, strlen(name), 30);
+        }
+        if (n > NAMED) dis__markup_appendf(m, " and %zu more", n - NAMED);
+    }
+    if (last > GROUPS) dis__markup_appendf(m, "; and %zu more groups", (size_t)last - GROUPS);
+}
+
 /* Neighbours in the ranking whose order is not certain: neither excludes the rank of the other. */
 static size_t count_open(const dis_scaled_table *ranks)
 {
@@ -147,13 +170,15 @@ void dis__report_add_winner(dis__report_job *job)
     }
     const bool is_split = dis__scaled_column(labels, "group") != NULL, is_clear = n == 1 && high->values[row[0]] == 1;
     const size_t open = count_open(ranks);
-    if (is_split)
-        dis__markup_append(&text, "Some were never compared with the others, not even through a third one, so there is "
-                                  "no common ranking. Scores hold within a group only. Compare at least one of each "
-                                  "group with one of every other group.");
-    else if (is_clear) {
+    if (is_split) {
+        dis__markup_append(&text, "These groups were never compared with each other, not even through a third one: ");
+        put_groups(&text, labels);
+        dis__markup_append(&text,
+                           ". Scores and ranks hold within a group only. Compare at least one of each group with "
+                           "one of every other group.");
+    } else if (is_clear) {
         put_contenders(&text, ranks, row, 1);
-        dis__markup_append(&text, " won: it is better than every other one, with 95 % confidence. ");
+        dis__markup_append(&text, " won: it is better than every other one, with 95\xC2\xA0% confidence. ");
     } else {
         dis__markup_appendf(&text, "%zu of %zu can still be the best: ", n, ranks->n_rows);
         put_contenders(&text, ranks, row, n);
