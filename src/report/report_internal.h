@@ -131,10 +131,12 @@ dis_status dis__figure_traces(dis__report_job *job);
 dis_status dis__report_agreement(dis__report_job *job); /* fills job->agreement */
 void dis__report_add_agreement_finding(dis__report_job *job);
 /* "fair agreement beyond chance (Krippendorff's alpha 0.35, 95 % from 0.31 to 0.38)" */
-void dis__report_append_chance_agreement(dis__markup *m, const dis_metric *alpha,
-                                         const dis_chance_test *test); /* test: or NULL */
+void dis__report_append_chance_agreement(dis__markup *m, const char *kind, const dis_metric *alpha,
+                                         const dis_chance_test *test); /* kind: "ordinal ", or ""; test: or NULL */
 /* Votes that agree no more than chance: nothing is said of labels and workers. */
 bool dis__report_is_chance_level(const dis__report_job *job);
+/* Too few votes to tell: labels are shown, but neither their accuracy nor that of any annotator is judged. */
+bool dis__report_is_undecided(const dis__report_job *job);
 /* figure_scaled_labels.c: the labels of a scale of its own in one picture. */
 void dis__figure_scaled(dis__report_job *job);
 void dis__figure_coefficients(dis__report_job *job);

@@ -189,8 +189,8 @@ void dis__report_add_text_column(const dis__report_job *job, dis__data_table *g)
 
 void dis__report_add_text_cell(const dis__report_job *job, dis__data_table *g, size_t item)
 {
-    size_t n;
+    size_t n = 0;
     if (!job->r->texts) return;
-    const char *text = dis_names_get(job->r->texts, item, &n);
+    const char *text = item < job->r->n_items ? dis_names_get(job->r->texts, item, &n) : "";
     dis__data_table_add_text(g, text, n);
 }

@@ -40,7 +40,8 @@ static dis_status add_items(const dis__numeric *x, dis_scaled *out)
     const size_t n = x->n_items;
     dis_scaled_column *label, *item;
     double *mean, *sd, *votes, *plain, *spread;
-    DIS_TRY(dis__scaled_add_table(out, "labels", "the value of each item, biases of workers taken out", n, 6, &label));
+    DIS_TRY(dis__scaled_add_table(out, "labels", "the value of each item, corrected for biases of annotators", n, 6,
+                                  &label));
     label[0] = (dis_scaled_column){.name = "task", .names = v->tasks};
     DIS_TRY(dis__scaled_init_column(out, &label[1], "mean", n, &mean));
     DIS_TRY(dis__scaled_init_column(out, &label[2], "sd", n, &sd));
@@ -192,8 +193,8 @@ static dis_status add_measures(const dis__numeric *x, dis_scaled *out)
                             all > 0 ? (dis_metric){.value = x->var_t / all, .n = x->n_items}
                                     : dis__metric_undefined("all votes are the same"));
     add_deviation(x, out, "item_sd", "Standard deviation of items", x->var_t, x->n_items);
-    add_deviation(x, out, "bias_sd", "Standard deviation of biases of workers", x->var_b, x->n_workers);
-    add_deviation(x, out, "noise_sd", "Standard deviation of a vote, its worker's bias apart", noise, x->n_votes);
+    add_deviation(x, out, "bias_sd", "Standard deviation of annotator biases", x->var_b, x->n_workers);
+    add_deviation(x, out, "noise_sd", "Standard deviation of a vote without the annotator's bias", noise, x->n_votes);
     return DIS_OK;
 }
 

@@ -234,13 +234,13 @@ static dis_status measure(dis__pairs *m, const rater_counts *r, dis_scaled *out)
     for (size_t i = 0; i < m->n; i++) x.first[i] = dis__comparison_outcome(&m->c[i]);
     const dis__alpha_input in = {
         .n_items = x.n_items, .n_kinds = 3, .start = x.start, .kind = x.kind, .distance = is_other};
-    dis__scaled_add_measure(out, "agreement", "Raters who say the same of the same two",
+    dis__scaled_add_measure(out, "agreement", "Votes that agree on the same pair",
                             dis__mean_metric_compute(m->args->ctx, x.same, x.n_items, resamples, seed, &status));
-    dis__scaled_add_measure(out, "alpha_nominal", "Krippendorff's alpha of the same two",
+    dis__scaled_add_measure(out, "alpha_nominal", "Krippendorff's alpha of votes on the same pair",
                             dis__alpha_compute(m->args->ctx, &in, resamples, seed, &status));
-    dis__scaled_add_measure(out, "kept", "Opinions kept when the order was swapped",
+    dis__scaled_add_measure(out, "kept", "Votes unchanged when the order is swapped",
                             dis__mean_metric_compute(m->args->ctx, x.kept, x.n_kept, resamples, seed, &status));
-    dis__scaled_add_measure(out, "first_preferred", "Share of the first of two (a tie is half)",
+    dis__scaled_add_measure(out, "first_preferred", "Share of votes for the first shown (a tie is half)",
                             dis__mean_metric_compute(m->args->ctx, x.first, m->n, resamples, seed, &status));
     return status;
 }
@@ -257,7 +257,7 @@ static void add_foretold(const dis__pairs *m, dis_scaled *out)
         const double d = m->score[c->a] - m->score[c->b];
         right += d == 0 ? .5 : (d > 0) == (c->verdict == DIS_PAIR_FIRST);
     }
-    dis__scaled_add_measure(out, "foretold", "Comparisons that go by the scores",
+    dis__scaled_add_measure(out, "foretold", "Comparisons that agree with the scores",
                             n ? (dis_metric){.value = right / (double)n, .n = n}
                               : dis__metric_undefined("there are only ties"));
 }

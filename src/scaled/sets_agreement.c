@@ -116,7 +116,7 @@ static dis_status add_measures(dis__sets *x)
         double (*distance)(const void *, size_t, size_t);
     } alphas[] = {{"alpha_masi", "Krippendorff's alpha, MASI distance", masi},
                   {"alpha_jaccard", "Krippendorff's alpha, Jaccard distance", jaccard},
-                  {"alpha_nominal", "Krippendorff's alpha, whole sets the same", is_other}};
+                  {"alpha_nominal", "Krippendorff's alpha, equal sets", is_other}};
     for (size_t m = 0; m < sizeof alphas / sizeof *alphas; m++)
         dis__scaled_add_measure(x->out, alphas[m].name, alphas[m].title, alpha(x, alphas[m].distance, x, &status));
     double classes = 0;

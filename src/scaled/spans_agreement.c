@@ -136,8 +136,8 @@ static void figures_of(const double *s, size_t n_classes, double out[N_FIGURES])
 
 static dis_status add_figures(const dis__spans *x, const sums *t)
 {
-    static const char *const name[][2] = {{"alpha_tokens", "Krippendorff's alpha of places"},
-                                          {"f1_tokens", "F1 of places outside of O"},
+    static const char *const name[][2] = {{"alpha_tokens", "Krippendorff's alpha of positions"},
+                                          {"f1_tokens", "F1 of positions outside of O"},
                                           {"f1_spans", "F1 of spans, exactly the same"},
                                           {"f1_spans_overlap", "F1 of spans, overlapping and of the same class"}};
     const size_t n_columns = FIRST_COUNT + x->n_classes, resamples = x->args->o->resamples;
@@ -259,7 +259,7 @@ dis_status dis__spans_add_measures(dis__spans *x)
         DIS_TRY(dis__scaled_allocate(x->out, &t.span_pair, cells, sizeof *t.span_pair));
     }
     add_up(x, &t);
-    dis__scaled_add_measure(x->out, "kappa_tokens", "Cohen's kappa of places, mean of pairs", mean_kappa(x, t.pair));
+    dis__scaled_add_measure(x->out, "kappa_tokens", "Cohen's kappa of positions, mean of pairs", mean_kappa(x, t.pair));
     dis__scaled_add_measure(x->out, "kappa_spans", "Cohen's kappa of spans that one of two marked",
                             mean_kappa(x, t.span_pair));
     DIS_TRY(add_figures(x, &t));

@@ -55,7 +55,8 @@ static const char *agreement_word(double kappa)
 }
 
 /* What the coefficient means, with its interval in mind: one that reaches chance shows nothing. */
-void dis__report_append_chance_agreement(dis__markup *m, const dis_metric *alpha, const dis_chance_test *test)
+void dis__report_append_chance_agreement(dis__markup *m, const char *kind, const dis_metric *alpha,
+                                         const dis_chance_test *test)
 {
     if (alpha->degenerate) {
         dis__markup_append(m, "all votes are for one class, so chance cannot be estimated");
@@ -72,7 +73,8 @@ void dis__report_append_chance_agreement(dis__markup *m, const dis_metric *alpha
     else
         dis__markup_appendf(m, "%s agreement beyond chance", agreement_word(alpha->value));
     const int decimals = alpha->has_interval && alpha->ci_high - alpha->ci_low < .02 ? 3 : 2;
-    dis__markup_appendf(m, " (Krippendorff\xE2\x80\x99s alpha %s", dis__format_fixed(alpha->value, decimals).text);
+    dis__markup_appendf(m, " (Krippendorff\xE2\x80\x99s %salpha %s", kind,
+                        dis__format_fixed(alpha->value, decimals).text);
     if (alpha->has_interval)
         dis__markup_appendf(m, ", 95\xC2\xA0%% from %s to %s", dis__format_fixed(alpha->ci_low, decimals).text,
                             dis__format_fixed(alpha->ci_high, decimals).text);
@@ -84,6 +86,11 @@ bool dis__report_is_chance_level(const dis__report_job *job)
     return job->agreement && job->chance.verdict == DIS_CHANCE_NOISE;
 }
 
+bool dis__report_is_undecided(const dis__report_job *job)
+{
+    return job->review && (job->verdicts.n_compared == 0 || job->chance.verdict == DIS_CHANCE_UNKNOWN);
+}
+
 void dis__report_add_agreement_finding(dis__report_job *job)
 {
     const dis_metric *percent = job->agreement ? metric(job, "percent") : NULL;
@@ -92,7 +99,7 @@ void dis__report_add_agreement_finding(dis__report_job *job)
     dis__markup finding = {0};
     dis__markup_appendf(&finding, "Two votes on the same item agree in %s of the cases: ",
                         dis__format_percent(percent->value).text);
-    dis__report_append_chance_agreement(&finding, alpha, &job->chance);
+    dis__report_append_chance_agreement(&finding, job->r->ordinal ? "ordinal " : "", alpha, &job->chance);
     dis__markup_append(&finding, ".");
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
@@ -127,7 +134,7 @@ void dis__figure_coefficients(dis__report_job *job)
     if (percent && alpha) {
         dis__markup_appendf(&f.caption, "%s of the pairs of votes on an item agree, ",
                             dis__format_percent(percent->value).text);
-        dis__report_append_chance_agreement(&f.caption, alpha, &job->chance);
+        dis__report_append_chance_agreement(&f.caption, job->r->ordinal ? "ordinal " : "", alpha, &job->chance);
         dis__markup_append(&f.caption, ". ");
     }
     dis__markup_append(&f.caption, "0 is chance and 1 is full agreement, except for the mean item agreement.");

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define Z_95 1.959963984540054
+
 enum { BINS = 12, MOST = 20 };
 
 /* The values of items: where most of them lie. */
@@ -25,8 +27,9 @@ static void values(dis__report_job *job, const dis_scaled_table *labels)
         count[(size_t)fmin((double)n - 1, fmax(0, at))]++;
     }
     dis__figure f = {.id = "values", .title = "Values", .question = "Which values do the items have?"};
-    dis__markup_appendf(&f.caption, "From %s to %s, corrected for biases of annotators.", dis__format_brief(low).text,
-                        dis__format_brief(high).text);
+    dis__markup_appendf(&f.caption,
+                        "Values from %s to %s: the mean of the votes of each item, corrected for biases of annotators.",
+                        dis__format_brief(low).text, dis__format_brief(high).text);
     const dis__histogram h = {
         .edge = edge, .count = count, .n = n, .x_title = "value of the item", .y_title = "items", .unit = "items"};
     dis__histogram_draw(&f.chart, &h, dis__figure_name(&f, "histogram"));
@@ -83,25 +86,46 @@ static void draw_sets(dis__report_job *job, const dis_scaled_table *labels)
     draw_together(job, labels);
 }
 
+enum { TOGETHER = 12, FIRST_CLASS = 3 }; /* the first column of `labels` that is a class */
+
+/* Items that have class a of the labels and class b; both counts of one class: items that have it. */
+static double count_both(const dis_scaled_table *labels, size_t a, size_t b)
+{
+    double n = 0;
+    for (size_t i = 0; i < labels->n_rows; i++)
+        n += labels->columns[FIRST_CLASS + a].values[i] >= .5 && labels->columns[FIRST_CLASS + b].values[i] >= .5;
+    return n;
+}
+
+/* The classes that most items have, in the order of the votes. */
+static size_t choose_classes(const dis_scaled_table *labels, size_t all, size_t class[TOGETHER])
+{
+    dis__top_item best[TOGETHER];
+    size_t n = 0, found = 0;
+    for (size_t a = 0; a < all; a++)
+        n = dis__top_items_add(best, n, TOGETHER, (dis__top_item){.score = count_both(labels, a, a), .item = a});
+    for (size_t a = 0; a < all; a++)
+        for (size_t i = 0; i < n; i++)
+            if (best[i].item == a) class[found++] = a;
+    return found;
+}
+
 /* Classes that items have together: of the items of the row, the share that also have the column. */
 static void draw_together(dis__report_job *job, const dis_scaled_table *labels)
 {
-    enum { CLASSES = 12, FIRST = 3 };
-    const size_t all = labels->n_columns > FIRST ? labels->n_columns - FIRST : 0, n = all < CLASSES ? all : CLASSES;
-    const dis_scaled_table *classes = dis_scaled_find_table(job->scaled, "classes");
-    const dis_scaled_column *class = dis__scaled_column(classes, "class");
-    const char *name[CLASSES];
-    double value[CLASSES * CLASSES], both[CLASSES * CLASSES] = {0}, most = 0;
-    size_t x = 0, y = 0;
-    if (n < 2 || !class) return;
-    for (size_t i = 0; i < labels->n_rows; i++)
-        for (size_t a = 0; a < n; a++)
-            for (size_t b = 0; b < n && labels->columns[FIRST + a].values[i] >= .5; b++)
-                both[a * n + b] += labels->columns[FIRST + b].values[i] >= .5;
+    const size_t all = labels->n_columns > FIRST_CLASS ? labels->n_columns - FIRST_CLASS : 0;
+    const char *name[TOGETHER];
+    double value[TOGETHER * TOGETHER], both[TOGETHER * TOGETHER], most = 0, high = .1;
+    size_t class[TOGETHER], x = 0, y = 0;
+    if (all < 2) return;
+    const size_t n = choose_classes(labels, all, class);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) both[a * n + b] = count_both(labels, class[a], class[b]);
     for (size_t a = 0; a < n; a++) {
-        name[a] = labels->columns[FIRST + a].name + strlen("p:");
+        name[a] = labels->columns[FIRST_CLASS + class[a]].name + strlen("p:");
         for (size_t b = 0; b < n; b++) {
-            value[a * n + b] = both[a * n + a] > 0 ? both[a * n + b] / both[a * n + a] : NAN;
+            value[a * n + b] = a != b && both[a * n + a] > 0 ? both[a * n + b] / both[a * n + a] : (double)NAN;
+            if (a != b) high = fmax(high, value[a * n + b]);
             if (a < b && both[a * n + b] > most) {
                 most = both[a * n + b];
                 x = a;
@@ -122,10 +146,11 @@ static void draw_together(dis__report_job *job, const dis_scaled_table *labels)
     } else {
         dis__markup_append(&f.caption, "No item has two classes.");
     }
+    if (n < all) dis__markup_appendf(&f.caption, " The %zu most frequent of %zu classes.", n, all);
     const dis__heat_map h = {.name = name,
                              .n = n,
                              .value = value,
-                             .high = 1,
+                             .high = high,
                              .percent = true,
                              .row_title = "",
                              .column_title = "also have (%)",
@@ -145,6 +170,64 @@ static void draw_together(dis__report_job *job, const dis_scaled_table *labels)
     dis__page_figure_add(&job->page, &f);
 }
 
+/* Annotators who give numbers: how far above or below the others each votes, the largest biases first. */
+void dis__figure_biases(dis__report_job *job, const dis_scaled_table *workers)
+{
+    enum { ROWS = 100 };
+    const dis_scaled_column *worker = dis__scaled_column(workers, "worker"),
+                            *votes = dis__scaled_column(workers, "votes"), *bias = dis__scaled_column(workers, "bias"),
+                            *se = dis__scaled_column(workers, "bias_sd"), *noise = dis__scaled_column(workers, "noise");
+    dis__top_item best[ROWS];
+    const char *row[MOST];
+    double value[MOST], low[MOST], high[MOST];
+    size_t n = 0, clear = 0;
+    if (!worker || !votes || !bias || !se || !noise) return;
+    for (size_t w = 0; w < workers->n_rows; w++) {
+        n = dis__top_items_add(best, n, ROWS, (dis__top_item){.score = fabs(bias->values[w]), .item = w});
+        clear += fabs(bias->values[w]) > Z_95 * se->values[w];
+    }
+    const size_t drawn = n < MOST ? n : MOST;
+    for (size_t i = 0; i < drawn; i++) {
+        const size_t w = best[i].item;
+        row[i] = dis__scaled_name(worker, w);
+        value[i] = bias->values[w];
+        low[i] = bias->values[w] - Z_95 * se->values[w];
+        high[i] = bias->values[w] + Z_95 * se->values[w];
+    }
+    dis__figure f = {.id = "workers",
+                     .title = "Biases of annotators",
+                     .question = "Which annotators give higher or lower values than the others?",
+                     .note = workers->n_rows > ROWS ? "The 100 largest biases." : NULL};
+    dis__markup_appendf(
+        &f.caption,
+        "The largest biases come first. The intervals of %zu of %zu annotator%s do not contain 0; among "
+        "annotators without bias, one in 20 is expected. The labels are corrected for biases. Noise: "
+        "standard deviation of a vote without the bias.",
+        clear, workers->n_rows, dis__plural_suffix(workers->n_rows));
+    const dis__interval_chart c = {.row = row,
+                                   .value = value,
+                                   .low = low,
+                                   .high_end = high,
+                                   .n = drawn,
+                                   .x_title = "bias in units of the scale, with 95 % interval"};
+    dis__interval_chart_draw(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
+    dis__data_table_add_column(&f.table, "annotator", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "votes", DIS__CELL_COUNT);
+    dis__data_table_add_column(&f.table, "bias", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "standard error of the bias", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "noise", DIS__CELL_REAL);
+    for (size_t i = 0; i < n; i++) {
+        const size_t w = best[i].item;
+        const char *name = dis__scaled_name(worker, w);
+        dis__data_table_add_text(&f.table, name, strlen(name));
+        dis__data_table_add_number(&f.table, votes->values[w]);
+        dis__data_table_add_number(&f.table, bias->values[w]);
+        dis__data_table_add_number(&f.table, se->values[w]);
+        dis__data_table_add_number(&f.table, noise->values[w]);
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
 /* Scores of things, the best first, 95 % by their standard errors. */
 static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
 {
@@ -155,8 +238,8 @@ static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
     size_t n = 0;
     for (; thing && score && se && n < labels->n_rows && n < MOST; n++) {
         row[n] = dis__scaled_name(thing, n);
-        low[n] = score->values[n] - 1.96 * se->values[n];
-        high[n] = score->values[n] + 1.96 * se->values[n];
+        low[n] = score->values[n] - Z_95 * se->values[n];
+        high[n] = score->values[n] + Z_95 * se->values[n];
         most = fmax(most, high[n]);
     }
     if (n == 0) return;

@@ -1,23 +1,10 @@
 /* Spans in their texts: the labels highlighted, with what is uncertain and what only some annotators marked. */
 #include "report/sections/scaled_tables.h"
 #include "core/text/utf8.h"
-#include "votes/table/scales.h"
 #include <math.h>
 #include <string.h>
 
 enum { SHOWN_TEXTS = 12, LONGEST = 2000, COLOURS = DIS__SERIES_COLOURS };
-
-/* The item of the votes that belongs to a task: its name is the task, a separator and two positions. SIZE_MAX: none. */
-static size_t item_of_task(const dis_report *r, const char *task)
-{
-    const size_t n = strlen(task);
-    for (size_t i = 0; i < r->n_items; i++) {
-        size_t length;
-        const char *name = dis_names_get(r->tasks, i, &length);
-        if (length > n && memcmp(name, task, n) == 0 && name[n] == DIS_PART_SEPARATOR) return i;
-    }
-    return SIZE_MAX;
-}
 
 /* Byte of a character, or the end of the text. */
 static size_t byte_of(const char *text, size_t n, size_t character)
@@ -104,14 +91,15 @@ dis_status dis__figure_span_texts(dis__report_job *job)
     size_t shown = 0;
     for (size_t i = 0; i < items->n_rows && shown < SHOWN_TEXTS; i++) {
         size_t n = 0;
-        const size_t item = item_of_task(r, dis__scaled_name(task, i));
+        const size_t item = dis__scaled_item_of_task(r, dis__scaled_name(task, i));
         const char *text = item == SIZE_MAX ? "" : dis_names_get(r->texts, item, &n);
         if (n == 0) continue;
         put_text(&f.chart, &x, dis__scaled_name(task, i), text, n);
         shown++;
     }
-    dis__markup_append(&f.caption, "Labels are highlighted with their classes. Dashed lines mark places where a second "
-                                   "answer is about as likely, also places without a label.");
+    dis__markup_append(&f.caption,
+                       "Labels are highlighted with their classes. Dashed lines mark text for which a second "
+                       "answer is about as likely, also text without a label.");
     if (shown)
         dis__page_figure_add(&job->page, &f);
     else

@@ -8,6 +8,11 @@ const dis_scaled_column *dis__scaled_column(const dis_scaled_table *table, const
 /* Row i of a column of texts. */
 const char *dis__scaled_name(const dis_scaled_column *column, size_t i);
 
+/* The item of the votes that a task of a table stands for; SIZE_MAX: none. */
+size_t dis__scaled_item_of_task(const dis_report *r, const char *task);
+/* figure_scaled_labels.c: the biases of annotators who give numbers, with the table of workers */
+void dis__figure_biases(dis__report_job *job, const dis_scaled_table *workers);
+
 /* figure_wins.c: comparisons */
 void dis__figure_wins(dis__report_job *job);
 void dis__report_add_winner(dis__report_job *job);
