@@ -215,13 +215,13 @@ end:
 /* In the order of the page. */
 /* clang-format off */
 static dis_status (*const sections[])(dis__report_job *) = {
+    dis__section_panel,
     dis__section_review,
     dis__section_scaled,
     dis__section_votes,
     dis__section_labels,
     dis__section_workers,
     dis__section_groups,
-    dis__section_panel,
     dis__section_training,
     dis__section_model,
     dis__section_provenance,

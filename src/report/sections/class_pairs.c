@@ -155,9 +155,13 @@ dis_status dis__class_pairs_find(const dis__report_job *job, dis__class_pairs *p
 
 const dis__class_pair *dis__class_pairs_first(const dis__report_job *job, const dis__class_pairs *pairs)
 {
-    const dis__class_pair *p = pairs->pair;
-    if (pairs->n == 0 || p->items < LEAST_ITEMS || 5 * p->items < pairs->n_disputed) return NULL;
-    return job->r->n_classes == 2 || p->times > 1.2 ? p : NULL;
+    if (job->r->n_classes == 2) return NULL; /* every dispute is about these two */
+    for (size_t i = 0; i < pairs->n; i++) {
+        const dis__class_pair *p = &pairs->pair[i];
+        if (job->r->ordinal && p->b == p->a + 1) continue; /* neighbours on a scale are often chosen together */
+        return p->items >= LEAST_ITEMS && 5 * p->items >= pairs->n_disputed && p->times > 1.2 ? p : NULL;
+    }
+    return NULL;
 }
 
 static void put_name(dis__markup *m, const dis__report_job *job, size_t k)
@@ -169,11 +173,12 @@ static void fill_table(const dis__report_job *job, const dis__class_pairs *pairs
 {
     dis__data_table_add_column(table, "class", DIS__CELL_TEXT);
     dis__data_table_set_always_shown(table);
-    dis__data_table_add_column(table, "or", DIS__CELL_TEXT);
+    dis__data_table_add_column(table, "or class", DIS__CELL_TEXT);
     dis__data_table_set_always_shown(table);
     dis__data_table_add_column(table, "items with both", DIS__CELL_COUNT);
     dis__data_table_add_column(table, "of disputed items", DIS__CELL_PERCENT);
-    dis__data_table_add_column(table, "times expected by class frequencies", DIS__CELL_REAL);
+    dis__data_table_add_column(table, "times as often as expected", DIS__CELL_REAL);
+    if (job->r->n_classes == 2) dis__data_table_set_csv_only(table);
     dis__data_table_add_column(table, "example", DIS__CELL_TEXT);
     dis__report_add_text_column(job, table);
     for (size_t i = 0; i < pairs->n; i++) {
@@ -207,10 +212,15 @@ void dis__figure_class_pairs(dis__report_job *job, const dis__class_pairs *pairs
         dis__markup_append(&f.caption, " and ");
         put_name(&f.caption, job, first->b);
         dis__markup_append(&f.caption, " were chosen: say in the guidelines when to use which, with this example. ");
+    } else if (job->r->n_classes == 2) {
+        dis__markup_append(&f.caption, "Agree with the annotators on the label of the example, and add the reason to "
+                                       "the guidelines. ");
     } else {
-        dis__markup_append(&f.caption, "No pair of classes stands out. ");
+        dis__markup_appendf(&f.caption, "No pair of%s classes stands out. ",
+                            job->r->ordinal ? " classes that are not neighbours" : "");
     }
     dis__markup_append(&f.caption, "The example is the item with the most votes for both classes.");
+    if (job->r->n_classes > 2) dis__markup_append(&f.caption, " Expected: by how often each class is chosen.");
     if (job->verdicts.n_unreliable) dis__markup_append(&f.caption, " Votes of unreliable annotators are left out.");
     fill_table(job, pairs, &f.table);
     dis__page_figure_add(&job->page, &f);

@@ -72,7 +72,7 @@ dis_status dis__figure_votes_to_discuss(dis__report_job *job)
     const dis_votes_view *v = &job->votes_view;
     const size_t out = job->verdicts.n_unreliable + job->verdicts.n_weak;
     examples *e;
-    if (out == 0 || !v->start || job->r->n_views == 0) return DIS_OK;
+    if (out == 0 || !v->start || job->r->n_views == 0 || dis__report_is_undecided(job)) return DIS_OK;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
     const dis_status status = dis__alloc_array(&e->slot, v->n_workers, sizeof *e->slot);
     if (status != DIS_OK) {
@@ -85,7 +85,8 @@ dis_status dis__figure_votes_to_discuss(dis__report_job *job)
     find_votes(job, e);
     dis__figure f = {.id = "votes-to-discuss",
                      .title = "Votes to discuss",
-                     .question = "Which of their votes should you discuss with them?",
+                     .question = job->r->panel ? "Which of their votes should you look at?"
+                                               : "Which of their votes should you discuss with them?",
                      .wide = true,
                      .open = true,
                      .note = out > SHOWN_WORKERS ? "The first 20 annotators." : NULL};

@@ -1,6 +1,6 @@
 /* Labels: confidence of each method, differences, disputed items, convergence of the methods. */
 #include "tool/arrays.h"
-#include "report/report_internal.h"
+#include "report/sections/verdict.h"
 #include "core/memory/memory.h"
 #include "labels/method.h"
 #include <math.h>
@@ -205,7 +205,8 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
         texts[i] = r->texts ? dis_names_get(r->texts, item, NULL) : "";
         notes[i] = d->note[i];
         if (r->votes) {
-            snprintf(d->note[i], sizeof d->note[i], "%s votes", dis__format_brief(vote_shares(job, d, item)).text);
+            const double votes = vote_shares(job, d, item);
+            snprintf(d->note[i], sizeof d->note[i], "%s vote%s", dis__format_brief(votes).text, votes == 1 ? "" : "s");
             fill_shares(d->counts, part, n_parts, n_shown, d->share + (i * n_bars + b++) * n_shown);
         }
         if (r->n_views)
@@ -235,6 +236,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
                                           .n_bars = n_bars,
                                           .part = names,
                                           .n_parts = n_shown,
+                                          .is_ordered = r->ordinal && n_shown == n_parts,
                                           .share = d->share + first * n_bars * n_shown};
         dis__stacked_bar_chart_draw(&f.chart, &s,
                                     dis__figure_name(&f, first ? "stacked bars, continued" : "stacked bars"));
@@ -252,7 +254,7 @@ static dis_status disputed_items(dis__report_job *job)
     DIS_TRY_GOTO(status, dis__alloc_array(&d->counts, job->r->n_classes, sizeof *d->counts), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&mass, job->r->n_classes, sizeof *mass), end);
     find_disputed(job, d);
-    if (d->n) draw_disputed(job, d, mass);
+    if (d->n && job->r->n_items > 1) draw_disputed(job, d, mass);
 end:
     if (d) dis__free(d->counts);
     dis__free(d);
@@ -312,43 +314,40 @@ static void add_label_findings(dis__report_job *job)
     const dis_report *r = job->r;
     const dis__view_statistics *trusted = &job->statistics[job->main];
     dis__markup finding = {0};
+    const double near = dis__report_share_near(job);
     size_t max = job->main;
     for (size_t m = 0; m < r->n_views; m++)
         if (job->statistics[m].changed > job->statistics[max].changed) max = m;
     if (r->n_views > 1) {
-        dis__markup_append(&finding, "This report trusts ");
+        dis__markup_append(&finding, "The labels come from ");
         put_view(&finding, job, job->main);
         if (job->statistics[max].changed) {
-            dis__markup_appendf(
-                &finding, ". It gives %s of the items another label than ",
-                dis__format_percent((double)job->statistics[max].changed / fmax(1, (double)r->n_items)).text);
+            dis__markup_append(&finding, ". The method that differs most, ");
             put_view(&finding, job, max);
-            dis__markup_append(&finding, ", the view that it differs from most.");
+            dis__markup_appendf(
+                &finding, ", gives %s of the items another label.",
+                dis__format_percent((double)job->statistics[max].changed / fmax(1, (double)r->n_items)).text);
         } else {
-            dis__markup_append(&finding,
-                               "; every view gives every item the same label, and they differ in confidence.");
+            dis__markup_append(&finding, ". All methods give every item the same label.");
         }
         dis__page_finding_add(&job->page, &finding);
     }
-    if (job->review && !isnan(job->verdicts.expected_accuracy) && !trusted->n_gold)
-        dis__page_tile_add(&job->page, dis__format_percent(job->verdicts.expected_accuracy).text,
-                           "labels expected correct");
+    if (job->review && !isnan(job->verdicts.expected_accuracy) && !trusted->n_gold && !dis__report_is_undecided(job))
+        dis__page_tile_add(&job->page, dis__format_percent(isnan(near) ? job->verdicts.expected_accuracy : near).text,
+                           isnan(near) ? "labels expected correct" : "labels at most one class off");
     if (trusted->n_gold) {
         size_t best = job->main;
         for (size_t m = 0; m < r->n_views; m++)
             if (job->statistics[m].right > job->statistics[best].right) best = m;
-        dis__markup_append(&finding, "Against the known classes ");
-        put_view(&finding, job, best);
-        dis__markup_appendf(
-            &finding, " is best with %s %% correct",
-            dis__format_fixed(100 * (double)job->statistics[best].right / (double)trusted->n_gold, 1).text);
-        if (best != job->main) {
-            dis__markup_append(&finding, "; ");
-            put_view(&finding, job, job->main);
-            dis__markup_appendf(&finding, " has %s %%",
-                                dis__format_fixed(100 * (double)trusted->right / (double)trusted->n_gold, 1).text);
+        const uint64_t more = job->statistics[best].right - trusted->right;
+        dis__markup_appendf(&finding, "Of %s item%s with a known class, %s label%s are correct.",
+                            dis__format_grouped(trusted->n_gold).text, dis__plural_suffix(trusted->n_gold),
+                            dis__format_grouped(trusted->right).text, dis__plural_suffix(trusted->right));
+        if (more) {
+            dis__markup_appendf(&finding, " No method has more correct labels than ");
+            put_view(&finding, job, best);
+            dis__markup_appendf(&finding, ", with %s more.", dis__format_grouped(more).text);
         }
-        dis__markup_append(&finding, ".");
         dis__page_finding_add(&job->page, &finding);
         dis__page_tile_add(&job->page, dis__format_percent((double)trusted->right / (double)trusted->n_gold).text,
                            "labels correct");

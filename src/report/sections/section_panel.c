@@ -4,6 +4,7 @@
 #include "dissent/panel.h"
 #include "report/report_internal.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SHOWN_JUDGES = 24, SHOWN_ITEMS = 100 };
@@ -77,32 +78,42 @@ static double value_or_nan(const dis_metric *m, double x)
 
 static void grid_judges(const panel_job *g, dis__data_table *table)
 {
-    static const char *const heads[] = {"agreement",           "agreement by chance", "p (chance)",        "error",
-                                        "as good as a person", "winning rate",        "people it compares"};
+    /* a row is read from left to right; what only the file has comes last */
+    static const char *const csv_only[] = {"agreement by chance", "p (chance)", "error", "winning rate"};
     dis__data_table_add_column(table, "judge", DIS__CELL_TEXT);
-    dis__data_table_add_column(table, "items with people", DIS__CELL_COUNT);
-    for (size_t c = 0; c < sizeof heads / sizeof *heads; c++)
-        dis__data_table_add_column(table, heads[c], DIS__CELL_REAL);
-    dis__data_table_add_column(table, "like people", DIS__CELL_TEXT);
+    dis__data_table_add_column(table, "may replace a person", DIS__CELL_TEXT);
     dis__data_table_set_always_shown(table);
+    dis__data_table_add_column(table, "beats", DIS__CELL_TEXT);
+    dis__data_table_set_always_shown(table);
+    dis__data_table_add_column(table, "as good as a person", DIS__CELL_PERCENT);
+    dis__data_table_add_column(table, "agreement with people", DIS__CELL_PERCENT);
+    dis__data_table_add_column(table, "items with people", DIS__CELL_COUNT);
     dis__data_table_add_column(table, "error group", DIS__CELL_COUNT);
+    for (size_t c = 0; c < sizeof csv_only / sizeof *csv_only; c++) {
+        dis__data_table_add_column(table, csv_only[c], DIS__CELL_REAL);
+        dis__data_table_set_csv_only(table);
+    }
     for (size_t j = 0; j < g->v.n_judges; j++) {
         const dis_panel_judge *x = &g->v.judges[j];
-        const double cells[] = {x->agreement.value,
+        const double cells[] = {x->advantage_probability.value,
+                                x->agreement.value,
+                                (double)x->shared,
+                                x->error_group == UINT32_MAX ? (double)NAN : x->error_group + 1.,
                                 x->chance,
                                 x->p_chance,
                                 x->error.value,
-                                x->advantage_probability.value,
-                                x->winning_rate,
-                                (double)x->n_people_compared};
+                                x->winning_rate};
+        char beats[128] = "";
         dis__data_table_add_text(table, name_of(g, j), strlen(name_of(g, j)));
-        dis__data_table_add_number(table, (double)x->shared);
-        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) dis__data_table_add_number(table, cells[c]);
-        dis__data_table_add_static_text(table, !x->above_chance            ? "no better than chance"
-                                               : x->n_people_compared == 0 ? ""
+        dis__data_table_add_static_text(table, !x->above_chance            ? "no: agrees no more than chance"
+                                               : x->n_people_compared == 0 ? "not known: too few shared items"
                                                : x->passed                 ? "yes"
                                                                            : "no");
-        dis__data_table_add_number(table, x->error_group == UINT32_MAX ? (double)NAN : x->error_group + 1.);
+        if (x->n_people_compared)
+            snprintf(beats, sizeof beats, "%s of %s people", dis__format_grouped(x->n_people_represented).text,
+                     dis__format_grouped(x->n_people_compared).text);
+        dis__data_table_add_static_text(table, beats);
+        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) dis__data_table_add_number(table, cells[c]);
     }
 }
 
@@ -119,7 +130,7 @@ static void figure_judges(const panel_job *g)
         &f.caption,
         "Dots: the share of items on which the judge agrees with the other people at least as well as a person "
         "does, with its 95 % interval. Diamonds: the share of people's votes that equal the judge's. Bold: the "
-        "judge passes the alternative-annotator test. The test measures likeness to these people, not quality: a "
+        "judge passes the alternative-annotator test. The test measures similarity to these people, not quality: a "
         "judge as accurate as people whose errors differ from theirs often fails.");
     if (g->v.few_people)
         dis__markup_append(&f.caption,
@@ -299,6 +310,20 @@ static void figure_buy(const panel_job *g)
     dis__page_figure_add(&g->job->page, &f);
 }
 
+/* "judge-small and keyword rule agree with people no more than chance." */
+static void put_below(const panel_job *g, dis__markup *m, size_t below)
+{
+    enum { NAMED = 3 };
+    size_t n = 0;
+    for (size_t j = 0; j < g->v.n_judges; j++) {
+        if (g->v.judges[j].above_chance || n++ >= NAMED) continue;
+        dis__markup_append(m, n == 1 ? "" : n == below ? " and " : ", ");
+        put_judge(m, g, j);
+    }
+    if (n > NAMED) dis__markup_appendf(m, " and %zu more", n - NAMED);
+    dis__markup_appendf(m, " agree%s with people no more than chance. ", below == 1 ? "s" : "");
+}
+
 /* "judge-large beats 12 of 13 people": it represents the others at least as well as these people do. */
 static void put_judges(const panel_job *g, dis__markup *m, bool passed)
 {
@@ -328,9 +353,10 @@ static void add_verdict(const panel_job *g)
     }
     const bool is_known = !g->v.missing_reason && passed + failed > 0;
     if (!is_known) {
-        dis__markup_appendf(&text, "%s. Have people label more of the items that the judges labelled.",
-                            g->v.missing_reason ? g->v.missing_reason
-                                                : "No person shares enough items with a judge for a comparison");
+        const char *reason =
+            g->v.missing_reason ? g->v.missing_reason : "no person shares enough items with a judge for a comparison";
+        dis__markup_appendf(&text, "%c%s. Have at least three people label 50 of the items that the judges labelled.",
+                            reason[0] - 'a' + 'A', reason + 1);
     } else {
         if (passed) {
             dis__markup_append(&text,
@@ -344,10 +370,9 @@ static void add_verdict(const panel_job *g)
             put_judges(g, &text, false);
             dis__markup_append(&text, ". ");
         }
-        if (below)
-            dis__markup_appendf(&text, "%zu judge%s agree%s with people no more than chance. ", below,
-                                dis__plural_suffix(below), below == 1 ? "s" : "");
-        dis__markup_append(&text, "The test measures likeness to these people, so keep people on a part of the items.");
+        if (below) put_below(g, &text, below);
+        dis__markup_append(&text,
+                           "The test measures similarity to these people, so keep people on a part of the items.");
     }
     dis__page_verdict_set(&g->job->page, "May a judge replace a person?",
                           !is_known             ? "unknown"

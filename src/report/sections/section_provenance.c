@@ -48,9 +48,10 @@ dis_status dis__section_provenance(dis__report_job *job)
                      .question = "Which files and settings were used?",
                      .wide = true,
                      .open = true};
-    if (r->tasks)
-        dis__markup_appendf(&f.caption, "%zu view%s of %s items. ", r->n_views, dis__plural_suffix(r->n_views),
-                            dis__format_grouped(r->n_items).text);
+    if (r->n_views)
+        dis__markup_appendf(&f.caption, "%zu set%s of labels of %s item%s. ", r->n_views,
+                            dis__plural_suffix(r->n_views), dis__format_grouped(r->n_items).text,
+                            dis__plural_suffix(r->n_items));
     if (r->n_predictions)
         dis__markup_appendf(&f.caption, "%zu set%s of predictions of %s items. ", r->n_predictions,
                             dis__plural_suffix(r->n_predictions), dis__format_grouped(r->test.n_items).text);
@@ -65,7 +66,7 @@ dis_status dis__section_provenance(dis__report_job *job)
     put_sources(&f.table, r);
     if (r->votes) {
         const dis_votes_notes n = dis_votes_get_notes(r->votes);
-        note(&f.table, "items with a tie for the first place", n.ties);
+        if (!job->scaled) note(&f.table, "items with a tie for the first place", n.ties);
         note(&f.table, "bad rows skipped", n.bad_rows);
         note(&f.table, "votes without a label left out", n.missing_labels);
         note(&f.table, "rows dropped by rules", n.dropped);

@@ -24,6 +24,7 @@ typedef struct {
     const dis__class_pair *pair;
     double accuracy, low, high; /* of the labels; low and high: measured on gold labels */
     double near;                /* of ordered classes: share of labels at most one class off; NaN otherwise */
+    bool is_scale;              /* uncertain labels are those that may be more than one class off */
     double most_frequent;       /* accuracy of always choosing the most frequent class */
     uint64_t n_gold;
     size_t n_uncertain, n_reviewed, n_flagged;
@@ -37,12 +38,20 @@ static double max_share(const double *share, size_t n)
     return max;
 }
 
-/* Probability that the label is at most one class off, mean over items; on gold labels the share of them. */
-static double share_near(const dis__report_job *job)
+double dis__report_probability_near(const dis__report_job *job, size_t item)
+{
+    const dis_report *r = job->r;
+    if (!r->ordinal || r->n_classes < 3 || r->n_views == 0) return NAN;
+    const double *p = r->view[job->main].p + item * r->n_classes;
+    const size_t k = dis__argmax(p, r->n_classes);
+    return p[k] + (k > 0 ? p[k - 1] : 0) + (k + 1 < r->n_classes ? p[k + 1] : 0);
+}
+
+double dis__report_share_near(const dis__report_job *job)
 {
     const dis_report *r = job->r;
     double sum = 0, n = 0;
-    if (!r->ordinal || r->n_classes < 3) return NAN;
+    if (!r->ordinal || r->n_classes < 3 || r->n_views == 0) return NAN;
     for (size_t i = 0; i < r->n_items; i++) {
         const double *p = r->view[job->main].p + i * r->n_classes;
         const size_t k = dis__argmax(p, r->n_classes);
@@ -52,7 +61,7 @@ static double share_near(const dis__report_job *job)
         if (is_known)
             sum += k <= (size_t)r->gold[i] + 1 && (size_t)r->gold[i] <= k + 1;
         else
-            sum += p[k] + (k > 0 ? p[k - 1] : 0) + (k + 1 < r->n_classes ? p[k + 1] : 0);
+            sum += dis__report_probability_near(job, i);
     }
     return n > 0 ? sum / n : NAN;
 }
@@ -70,7 +79,8 @@ static void gather(const dis__report_job *job, const dis__class_pair *pair, fact
     const dis_review_view *v = &job->verdicts;
     const dis__view_statistics *labels = &job->statistics[job->main];
     *f = (facts){.job = job, .pair = pair, .accuracy = v->expected_accuracy, .low = NAN, .high = NAN};
-    f->near = share_near(job);
+    f->near = dis__report_share_near(job);
+    f->is_scale = !isnan(f->near);
     f->most_frequent = max_share(labels->prevalence, job->r->n_classes);
     if (labels->n_gold) {
         const double n = (double)labels->n_gold;
@@ -83,7 +93,8 @@ static void gather(const dis__report_job *job, const dis__class_pair *pair, fact
     for (size_t i = 0; i < v->n_items; i++) {
         if (v->items[i].is_gold) continue;
         f->n_reviewed++;
-        f->n_uncertain += v->items[i].p_correct < UNCERTAIN;
+        f->n_uncertain +=
+            (f->is_scale ? dis__report_probability_near(job, v->items[i].item) : v->items[i].p_correct) < UNCERTAIN;
     }
     if (compare_estimate(f) < 0) f->n_uncertain = 0; /* their probabilities are too low as well */
     f->n_flagged = v->n_unreliable + v->n_weak;
@@ -109,17 +120,23 @@ static void put_percent(dis__markup *m, double x)
     dis__markup_append(m, dis__format_percent(x).text);
 }
 
+/* "91 % to 94 %"; with one decimal where both would read the same. */
+static void put_range(dis__markup *m, double low, double high)
+{
+    const int decimals = strcmp(dis__format_percent(low).text, dis__format_percent(high).text) == 0;
+    dis__markup_appendf(m, "%s\xC2\xA0%% to ", dis__format_fixed(100 * low, decimals).text);
+    dis__markup_appendf(m, "%s\xC2\xA0%%", dis__format_fixed(100 * high, decimals).text);
+}
+
 /* First sentence, where the labels can be assessed. */
 static void put_accuracy(dis__markup *m, const facts *f)
 {
     if (f->n_gold) {
         put_percent(m, f->accuracy);
-        dis__markup_appendf(m, " of the %s label%s with a known class %s correct (95\xC2\xA0%% from ",
+        dis__markup_appendf(m, " of the %s label%s with a known class %s correct (95\xC2\xA0%% interval ",
                             dis__format_grouped(f->n_gold).text, dis__plural_suffix(f->n_gold),
                             f->n_gold == 1 ? "is" : "are");
-        put_percent(m, f->low);
-        dis__markup_append(m, " to ");
-        put_percent(m, f->high);
+        put_range(m, f->low, f->high);
         dis__markup_append(m, ")");
     } else {
         dis__markup_append(m, "An estimated ");
@@ -158,14 +175,15 @@ static void put_problems(dis__markup *m, const facts *f)
     put_estimate(m, f);
     if (f->n_uncertain == 0 && f->n_flagged == 0 && !f->pair && compare_estimate(f) < 0) return;
     if (f->n_uncertain == 0 && f->n_flagged == 0 && !f->pair) {
-        dis__markup_append(m, "No problem stands out: every label is at least 80\xC2\xA0% likely to be correct, and no "
-                              "annotator is flagged. ");
+        dis__markup_append(m, "No problem stands out: every label is at least 80\xC2\xA0% likely to be ");
+        dis__markup_append(m, f->is_scale ? "at most one class off" : "correct");
+        dis__markup_append(m, ", and no annotator is flagged. ");
         return;
     }
     if (f->n_uncertain)
-        dis__markup_appendf(m, "%s of %s labels %s less than 80\xC2\xA0%% likely to be correct",
+        dis__markup_appendf(m, "%s of %s labels %s less than 80\xC2\xA0%% likely to be %s",
                             dis__format_grouped(f->n_uncertain).text, dis__format_grouped(f->n_reviewed).text,
-                            f->n_uncertain == 1 ? "is" : "are");
+                            f->n_uncertain == 1 ? "is" : "are", f->is_scale ? "at most one class off" : "correct");
     if (f->n_flagged) {
         dis__markup_appendf(m, "%s%zu of %zu annotators (", f->n_uncertain ? (f->pair ? ", " : " and ") : "",
                             f->n_flagged, job->verdicts.n_workers);
@@ -176,7 +194,7 @@ static void put_problems(dis__markup *m, const facts *f)
         dis__markup_append(m, f->n_uncertain && f->n_flagged   ? ", and "
                               : f->n_uncertain || f->n_flagged ? " and "
                                                                : "");
-        dis__markup_append(m, "the classes ");
+        dis__markup_append(m, f->n_uncertain || f->n_flagged ? "the classes " : "The classes ");
         put_class(m, job, f->pair->a);
         dis__markup_append(m, " and ");
         put_class(m, job, f->pair->b);
@@ -282,7 +300,8 @@ void dis__report_add_verdict(dis__report_job *job, const dis__class_pairs *pairs
     facts f;
     dis__markup text = {0};
     const bool is_one_class = job->r->votes && job->agreement && job->r->n_classes < 2;
-    if ((!job->review && !is_one_class) || job->r->n_views == 0) return;
+    /* of a panel the answer is about its judges (section_panel.c) */
+    if ((!job->review && !is_one_class) || job->r->n_views == 0 || job->r->panel) return;
     gather(job, dis__class_pairs_first(job, pairs), &f);
     const answer a = is_one_class ? ANSWER_UNKNOWN : answer_of(&f);
     if (a == ANSWER_UNKNOWN) {

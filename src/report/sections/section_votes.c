@@ -87,21 +87,27 @@ static void votes_per_item(dis__report_job *job, const spread *s)
     dis__page_figure_add(&job->page, &f);
 }
 
+static void append_most_chosen(dis__report_job *job, dis__markup *m)
+{
+    size_t max = 0;
+    for (size_t k = 1; k < job->r->n_classes; k++)
+        if (job->raw[k] > job->raw[max]) max = k;
+    const char *name = dis__class_name(job, max);
+    dis__markup_append(m, "Class ");
+    dis__markup_append_name(m, name, strlen(name), 30);
+    dis__markup_appendf(m, " is chosen most: %s of the votes%s. ", dis__format_percent(job->raw[max]).text,
+                        job->votes_view.start ? ", each item counting the same" : "");
+}
+
 /* The class that the trusted view gives the most, relative to its share of the votes. */
 static void append_prevalence(dis__report_job *job, dis__markup *m)
 {
     const double *raw = job->raw, *estimated = job->statistics[job->main].prevalence;
-    size_t max = 0, moved = 0;
-    for (size_t k = 1; k < job->r->n_classes; k++) {
-        if (raw[k] > raw[max]) max = k;
+    size_t moved = 0;
+    for (size_t k = 1; k < job->r->n_classes; k++)
         if (fabs(estimated[k] - raw[k]) > fabs(estimated[moved] - raw[moved])) moved = k;
-    }
-    const char *name = dis__class_name(job, max);
-    dis__markup_append(m, "Class ");
-    dis__markup_append_name(m, name, strlen(name), 30);
-    dis__markup_appendf(m, " is chosen most: %s of the votes%s. ", dis__format_percent(raw[max]).text,
-                        job->votes_view.start ? ", each item counting the same" : "");
-    name = dis__class_name(job, moved);
+    append_most_chosen(job, m);
+    const char *name = dis__class_name(job, moved);
     if (fabs(estimated[moved] - raw[moved]) < .005) {
         dis__markup_append(m, "The labels have nearly the same shares.");
         return;
@@ -137,8 +143,10 @@ static dis_status prevalence(dis__report_job *job)
     dis__figure f = {.id = "class-prevalence", .title = "Class frequencies", .question = "How frequent is each class?"};
     if (job->raw && labels)
         append_prevalence(job, &f.caption);
+    else if (job->raw)
+        append_most_chosen(job, &f.caption);
     else
-        dis__markup_append(&f.caption, "Share of each class.");
+        dis__markup_append(&f.caption, "Share of each class among the items.");
     if (job->n_shown < r->n_classes)
         dis__markup_appendf(&f.caption, " The %zu most frequent of %zu classes.", job->n_shown, r->n_classes);
     const dis__bar_chart b = {.row = rows,
@@ -166,9 +174,11 @@ static void tiles(dis__report_job *job)
     const dis_votes_view *v = &job->votes_view;
     dis__page *page = &job->page;
     dis__page_tile_add(page, dis__format_abbreviated(v->n_items).text, v->n_items == 1 ? "item" : "items");
+    const size_t people = job->r->panel ? dis_panel_get_view(job->r->panel).n_people : v->n_workers,
+                 judges = v->n_workers - people;
     if (v->start)
-        dis__page_tile_add(page, dis__format_abbreviated(v->n_workers).text,
-                           v->n_workers == 1 ? "annotator" : "annotators");
+        dis__page_tile_add(page, dis__format_abbreviated(people).text, people == 1 ? "annotator" : "annotators");
+    if (judges) dis__page_tile_add(page, dis__format_abbreviated(judges).text, judges == 1 ? "judge" : "judges");
     if (v->start)
         dis__page_tile_add(page, dis__format_abbreviated(v->n_votes).text, v->n_votes == 1 ? "vote" : "votes");
     dis__page_tile_add(page, dis__format_grouped(v->n_classes).text, v->n_classes == 1 ? "class" : "classes");
@@ -184,7 +194,7 @@ static void put_voters(const dis__report_job *job, dis__markup *finding)
                  people = job->r->panel ? dis_panel_get_view(job->r->panel).n_people : all;
     dis__markup_appendf(finding, "%s %s", dis__format_grouped(people).text, people == 1 ? "person" : "people");
     if (people < all)
-        dis__markup_appendf(finding, " and %s model%s", dis__format_grouped(all - people).text,
+        dis__markup_appendf(finding, " and %s judge%s", dis__format_grouped(all - people).text,
                             dis__plural_suffix(all - people));
 }
 

@@ -92,8 +92,8 @@ static void draw_list(const dis__report_job *job, const dis__worker_statistics *
         const dis_review_worker *w = dis__worker_statistics_find_review(job, c, c->busiest[i].item);
         const char *name = worker_name(job, w->worker);
         if (!judged(w)) continue;
-        snprintf(text[n], ROOM, "%s (%s votes%s%s)", name, dis__format_grouped(w->votes).text,
-                 marker_kind(w) ? ", " : "", marker_kind(w) ? kinds[marker_kind(w)] : "");
+        snprintf(text[n], ROOM, "%s (%s vote%s%s%s)", name, dis__format_grouped(w->votes).text,
+                 dis__plural_suffix(w->votes), marker_kind(w) ? ", " : "", marker_kind(w) ? kinds[marker_kind(w)] : "");
         row[n] = strlen(name) < ROOM - 50 ? text[n] : name;
         value[n] = w->accuracy;
         low[n] = w->accuracy_low;
@@ -360,17 +360,22 @@ static void add_worker_findings(dis__report_job *job)
     const counts n = count_verdicts(job);
     const dis_review_view *v = &job->verdicts;
     dis__markup finding = {0};
-    if (n.judged)
+    const bool is_undecided = dis__report_is_undecided(job);
+    if (n.judged && !is_undecided)
         append_doubtful(job, &n, &finding);
     else
-        dis__markup_append(&finding, v->n_compared
-                                         ? "No verdict on single annotators: their votes agree no more than chance."
-                                         : "No verdict on single annotators: no item has votes of two of them.");
+        dis__markup_append(&finding,
+                           !v->n_compared ? "No verdict on single annotators: no item has votes of two of them."
+                           : is_undecided ? "No verdict on single annotators: there are too few votes to judge them."
+                                          : "No verdict on single annotators: their votes agree no more than chance.");
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
-    if (n.judged)
-        dis__page_tile_add(&job->page, dis__format_abbreviated(v->n_unreliable).text,
-                           v->n_unreliable == 1 ? "unreliable annotator" : "unreliable annotators");
+    const size_t flagged = v->n_unreliable + v->n_weak;
+    if (n.judged && !is_undecided)
+        dis__page_tile_add(&job->page, dis__format_abbreviated(flagged).text,
+                           job->r->panel  ? "flagged voters"
+                           : flagged == 1 ? "flagged annotator"
+                                          : "flagged annotators");
 }
 
 dis_status dis__section_workers(dis__report_job *job)
@@ -389,13 +394,15 @@ dis_status dis__section_workers(dis__report_job *job)
     }
     count_votes(job, c);
     if (job->review) add_worker_findings(job);
-    dis__page_section_begin(&job->page, "workers", "Annotators",
-                            job->review ? "Judged by the votes of all others on the same items."
-                                        : "Use dissent review for a crowd of this size.");
-    if (job->review) DIS_TRY_GOTO(status, quality(job, c), end);
-    if (!dis__report_is_chance_level(job)) dis__figure_pairs(job);
-    if (job->r->n_views && !dis__report_is_chance_level(job)) DIS_TRY_GOTO(status, dis__figure_confusions(job, c), end);
-    dis__page_section_end(&job->page);
+    if (!dis__report_is_chance_level(job) && !dis__report_is_undecided(job)) {
+        dis__page_section_begin(&job->page, "workers", "Annotators",
+                                job->review ? "Judged by the votes of all others on the same items."
+                                            : "Use dissent review for a crowd of this size.");
+        if (job->review) DIS_TRY_GOTO(status, quality(job, c), end);
+        dis__figure_pairs(job);
+        if (job->r->n_views) DIS_TRY_GOTO(status, dis__figure_confusions(job, c), end);
+        dis__page_section_end(&job->page);
+    }
 end:
     dis__free(c->votes);
     dis__free(c->n_gold_votes);

@@ -24,6 +24,11 @@ typedef struct {
     uint64_t n_disputed; /* items with votes for more than one class */
 } dis__class_pairs;
 
+/* section_verdict.c: of ordered classes, the probability that the label of an item is at most one class off, and its mean
+ * over the items; on gold labels the share of them. NaN: classes without an order, or two of them. */
+double dis__report_probability_near(const dis__report_job *job, size_t item);
+double dis__report_share_near(const dis__report_job *job);
+
 /* class_pairs.c */
 dis_status dis__class_pairs_find(const dis__report_job *job, dis__class_pairs *pairs);
 /* The pair that a guideline should explain; NULL: no pair stands out. */
