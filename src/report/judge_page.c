@@ -32,27 +32,66 @@ static void append_metric(dis__markup *m, const dis_metric *x)
                             dis__format_fixed(x->ci_high, 2).text);
 }
 
-/* ---- findings ---- */
+/* ---- the answer and findings ---- */
 
-static void add_verdict(work *w)
+static void put_requirements(dis__markup *m, const work *w, size_t met)
 {
-    dis__markup m = {0};
-    size_t met = 0;
-    for (size_t r = 0; r < w->f.n_requirements; r++) met += w->f.requirements[r].outcome == DIS_REQUIREMENT_MET;
-    if (w->v.missing_reason)
-        dis__markup_appendf(&m, "Nothing can be said about the judge: %s.", w->v.missing_reason);
-    else if (!w->v.test.above_chance)
-        dis__markup_append(&m, "The judge agrees with people no more than chance. It must not replace a person.");
-    else if (w->f.n_requirements == 0)
-        dis__markup_append(&m, "The judge agrees with people more than chance. No requirements were set, so this page "
-                               "reports measurements without a verdict.");
-    else if (met == w->f.n_requirements)
-        dis__markup_appendf(&m, "Certified: the judge meets %s requirement%s.", met == 1 ? "the" : "all",
+    if (met == w->f.n_requirements)
+        dis__markup_appendf(m, "Certified: the judge meets %s requirement%s. ", met == 1 ? "the" : "all",
                             dis__plural_suffix(met));
     else
-        dis__markup_appendf(&m, "Not certified: the judge meets %zu of %zu requirement%s.", met, w->f.n_requirements,
+        dis__markup_appendf(m, "Not certified: the judge meets %zu of %zu requirement%s. ", met, w->f.n_requirements,
                             dis__plural_suffix(w->f.n_requirements));
-    dis__page_finding_add(&w->page, &m);
+}
+
+static void put_test(dis__markup *m, const dis_panel_judge *t)
+{
+    if (t->n_people_compared == 0) {
+        dis__markup_append(m, "No person shares enough items with the judge for the alternative-annotator test. ");
+        return;
+    }
+    dis__markup_appendf(m,
+                        "The judge beats %s of %s %s: it is at least as close to the other people. At least half are "
+                        "needed. ",
+                        dis__format_grouped(t->n_people_represented).text,
+                        dis__format_grouped(t->n_people_compared).text,
+                        t->n_people_compared == 1 ? "person" : "people");
+}
+
+/* Whether the requirements are met; without requirements, whether the alternative-annotator test is passed. */
+static void add_verdict(work *w)
+{
+    const dis_panel_judge *t = &w->v.test;
+    dis__markup m = {0};
+    size_t met = 0, open = 0;
+    for (size_t r = 0; r < w->f.n_requirements; r++) {
+        met += w->f.requirements[r].outcome == DIS_REQUIREMENT_MET;
+        open += w->f.requirements[r].outcome == DIS_REQUIREMENT_OPEN;
+    }
+    const char *id = "unknown", *words = "This cannot be told";
+    if (w->v.missing_reason) {
+        dis__markup_append_capitalized(&m, w->v.missing_reason);
+        dis__markup_append(&m, ". Have at least three people label 50 of the items that the judge labelled.");
+    } else if (!t->above_chance) {
+        id = "no";
+        words = "No";
+        dis__markup_append(&m, "The judge agrees with people no more than chance. It must not replace a person. Check "
+                               "the prompt and that the ids match the items.");
+    } else {
+        if (w->f.n_requirements) {
+            const bool is_open = met < w->f.n_requirements && met + open == w->f.n_requirements;
+            id = met == w->f.n_requirements ? "yes" : is_open ? "care" : "no";
+            words = met == w->f.n_requirements ? "Yes, it meets the requirements" : is_open ? "Not yet" : "No";
+            put_requirements(&m, w, met);
+        } else if (t->n_people_compared) {
+            id = t->passed ? "yes" : "care";
+            words = t->passed ? "Yes, for these people" : "This is not shown";
+        }
+        put_test(&m, t);
+        dis__markup_append(&m, "The test measures similarity to these people, not quality, so keep people on a part of "
+                               "the items.");
+    }
+    dis__page_verdict_set(&w->page, "May the judge replace a person?", id, words, &m);
     dis__markup_free(&m);
 }
 
@@ -94,22 +133,6 @@ static void add_bias_finding(work *w)
     dis__markup_free(&m);
 }
 
-static void add_test_finding(work *w)
-{
-    const dis_panel_judge *t = &w->v.test;
-    dis__markup m = {0};
-    if (t->n_people_compared) {
-        dis__markup_appendf(
-            &m,
-            "The alternative-annotator test %s: the judge represents %zu of %zu people at least as well "
-            "as they do. The test measures similarity to these people. It does not show that the judge "
-            "is correct or unbiased.",
-            t->passed ? "is passed" : "is not passed", (size_t)t->n_people_represented, (size_t)t->n_people_compared);
-        dis__page_finding_add(&w->page, &m);
-    }
-    dis__markup_free(&m);
-}
-
 static void add_scope_finding(work *w)
 {
     dis__markup m = {0};
@@ -140,7 +163,11 @@ static void section_requirements(work *w)
         &w->page, "requirements", "Does the judge meet the requirements?",
         "A requirement is met if the whole 95 % interval meets it, and open if the interval contains "
         "the bound.");
-    dis__figure f = {.id = "requirement-list", .title = "Requirements", .wide = true, .open = true};
+    dis__figure f = {.id = "requirement-list",
+                     .title = "Requirements",
+                     .question = "Which requirements are met?",
+                     .wide = true,
+                     .open = true};
     dis__markup_append(&f.caption, "For open requirements: the number of further items that would decide it if the "
                                    "value stays the same.");
     dis__data_table_add_column(&f.table, "requirement", DIS__CELL_TEXT);
@@ -163,53 +190,54 @@ static void section_requirements(work *w)
     dis__page_section_end(&w->page);
 }
 
-static void add_agreement_chart(work *w)
+static void draw_agreement(const work *w, dis__figure *f)
 {
     static const char *const rows[] = {"kappa, judge and a person", "kappa, two people",
                                        "alpha, judge and a person", "alpha, two people",
                                        "AC1, judge and a person",   "AC1, two people"};
     enum { ROWS = sizeof rows / sizeof *rows };
     double value[ROWS], low[ROWS], high[ROWS];
-    dis__figure f = {.id = "agreement-intervals", .title = "Agreement with its 95 % interval"};
     if (w->v.coefficients[DIS_JUDGE_KAPPA].people.reason) return;
-    dis__markup_append(&f.caption,
-                       "1: always equal, 0: as by chance. A judge whose interval reaches that of two people is "
-                       "hard to tell from a person by its agreement.");
-    dis__data_table_add_column(&f.table, "pair", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.table, "value", DIS__CELL_REAL);
-    dis__data_table_add_column(&f.table, "from", DIS__CELL_REAL);
-    dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
     for (size_t r = 0; r < ROWS; r++) {
         const dis_judge_coefficient *c = &w->v.coefficients[DIS_JUDGE_KAPPA + r / 2];
         const dis_metric *m = r % 2 ? &c->people : &c->judge;
         value[r] = m->reason ? (double)NAN : m->value;
         low[r] = m->has_interval ? m->ci_low : (double)NAN;
         high[r] = m->has_interval ? m->ci_high : (double)NAN;
-        dis__data_table_add_static_text(&f.table, rows[r]);
-        dis__data_table_add_metric(&f.table, m);
     }
-    const dis__interval_chart chart = {
-        .row = rows, .value = value, .low = low, .high_end = high, .n = ROWS, .high = 1, .x_title = "coefficient"};
-    dis__interval_chart_draw(&f.chart, &chart, dis__figure_name(&f, "intervals"));
-    dis__page_figure_add(&w->page, &f);
+    const dis__interval_chart chart = {.row = rows,
+                                       .value = value,
+                                       .low = low,
+                                       .high_end = high,
+                                       .n = ROWS,
+                                       .high = 1,
+                                       .x_title = "agreement, with 95 % interval"};
+    dis__interval_chart_draw(&f->chart, &chart, dis__figure_name(f, "dots with intervals"));
 }
 
 static void section_agreement(work *w)
 {
-    dis__page_section_begin(&w->page, "agreement", "Does the judge answer like people?",
-                            "Each row compares the judge with a person, or two people with each other.");
-    dis__figure f = {.id = "coefficients", .title = "Coefficients", .wide = true, .open = true};
-    static const char *const heads[] = {"judge", "from", "to", "two people", "from", "to", "difference", "from", "to"};
-    dis__markup_append(&f.caption, "The difference is judge minus two people, on items with votes of two people. The "
-                                   "constant judge always gives the most frequent answer.");
-    add_agreement_chart(w);
+    static const char *const heads[] = {"judge and a person", "95 % from", "to",         "two people",
+                                        "people 95 % from",   "people to", "difference", "difference 95 % from",
+                                        "difference to"};
+    dis__page_section_begin(&w->page, "agreement", "Agreement",
+                            "The judge with a person, and two people with each "
+                            "other.");
+    dis__figure f = {.id = "coefficients",
+                     .title = "Agreement of the judge and of people",
+                     .question = "Does the judge agree with people as much as they agree with each other?"};
+    dis__markup_append(
+        &f.caption, "1: always equal, 0: as by chance. A judge whose interval reaches that of two people is hard to "
+                    "tell from a person by its agreement. Difference: judge minus two people, on items with votes of "
+                    "two people. The constant judge always gives the most frequent answer.");
+    draw_agreement(w, &f);
     dis__data_table_add_column(&f.table, "coefficient", DIS__CELL_TEXT);
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         dis__data_table_add_column(&f.table, heads[h], DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "constant judge", DIS__CELL_REAL);
     for (size_t c = 0; c < DIS_JUDGE_COEFFICIENTS; c++) {
         const dis_judge_coefficient *x = &w->v.coefficients[c];
-        dis__data_table_add_static_text(&f.table, x->name);
+        dis__data_table_add_static_text(&f.table, strcmp(x->name, "ac1") == 0 ? "AC1" : x->name);
         dis__data_table_add_metric(&f.table, &x->judge);
         dis__data_table_add_metric(&f.table, &x->people);
         dis__data_table_add_metric(&f.table, &x->difference);
@@ -219,18 +247,47 @@ static void section_agreement(work *w)
     dis__page_section_end(&w->page);
 }
 
+static void draw_biases(const work *w, dis__figure *f)
+{
+    const char *row[SHOWN_CLASSES];
+    double value[SHOWN_CLASSES], low[SHOWN_CLASSES], high[SHOWN_CLASSES];
+    size_t n = 0;
+    for (size_t k = 0; k < w->v.n_classes && k < SHOWN_CLASSES; k++) {
+        const dis_metric *b = &w->v.rates[k].bias;
+        if (b->reason) continue;
+        row[n] = class_name(w, k);
+        value[n] = b->value;
+        low[n] = b->has_interval ? b->ci_low : (double)NAN;
+        high[n++] = b->has_interval ? b->ci_high : (double)NAN;
+    }
+    if (n == 0) return;
+    const dis__interval_chart chart = {.row = row,
+                                       .value = value,
+                                       .low = low,
+                                       .high_end = high,
+                                       .n = n,
+                                       .x_title = "share of the judge minus share of people, with 95 % interval"};
+    dis__interval_chart_draw(&f->chart, &chart, dis__figure_name(f, "dots with intervals"));
+}
+
 static void add_rates(work *w)
 {
-    dis__figure f = {.id = "rates", .title = "Bias and class shares", .wide = true, .open = true};
-    static const char *const heads[] = {"share of the judge", "bias", "from", "to", "corrected share", "from", "to",
-                                        "Rogan-Gladen",       "from", "to"};
+    dis__figure f = {.id = "rates",
+                     .title = "Bias and class shares",
+                     .question = "Which classes does the judge choose too often or too rarely?"};
+    static const char *const heads[] = {"share of the judge",     "bias",
+                                        "bias 95 % from",         "bias to",
+                                        "corrected share",        "corrected 95 % from",
+                                        "corrected to",           "Rogan-Gladen",
+                                        "Rogan-Gladen 95 % from", "Rogan-Gladen to"};
     dis__markup_append(&f.caption,
                        "Bias: share of the judge's answers minus share of people's votes, on items with both. "
                        "Corrected share: prediction-powered estimate of the share among people's answers on "
-                       "all items.");
+                       "all items. An interval that does not contain 0 shows a bias.");
+    draw_biases(w, &f);
     dis__data_table_add_column(&f.table, "class", DIS__CELL_TEXT);
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
-        dis__data_table_add_column(&f.table, heads[h], DIS__CELL_REAL);
+        dis__data_table_add_column(&f.table, heads[h], DIS__CELL_PERCENT);
     for (size_t k = 0; k < w->v.n_classes && k < SHOWN_CLASSES; k++) {
         const dis_panel_rate *r = &w->v.rates[k];
         dis__data_table_add_text(&f.table, class_name(w, k), strlen(class_name(w, k)));
@@ -245,7 +302,11 @@ static void add_rates(work *w)
 static void add_contrasts(work *w)
 {
     if (w->v.n_contrasts == 0) return;
-    dis__figure f = {.id = "contrasts", .title = "Bias by property of the item", .wide = true, .open = true};
+    dis__figure f = {.id = "contrasts",
+                     .title = "Bias by property of the item",
+                     .question = "Does the bias depend on a property of the item?",
+                     .wide = true,
+                     .open = true};
     static const char *const heads[] = {"above", "difference of bias", "from", "to", "p"};
     dis__markup_append(&f.caption,
                        "Bias on items above the value minus bias on the other items. p is corrected over all "
@@ -268,9 +329,13 @@ static void add_contrasts(work *w)
 
 static void section_sources(work *w)
 {
-    dis__page_section_begin(&w->page, "made", "What was certified",
+    dis__page_section_begin(&w->page, "made", "Appendix: what was certified",
                             "The certificate holds for this judge, this prompt and items like these.");
-    dis__figure f = {.id = "sources", .title = "Files", .wide = true, .open = true};
+    dis__figure f = {.id = "sources",
+                     .title = "Files",
+                     .question = "Which files was the certificate made from?",
+                     .wide = true,
+                     .open = true};
     dis__markup_append(&f.caption, "Judge ");
     dis__markup_append_name(&f.caption, w->f.judge, strlen(w->f.judge), NAME);
     dis__markup_append(&f.caption, ". A changed file has another SHA-256.");
@@ -315,15 +380,15 @@ dis_status dis_certificate_write_page(const dis_judge *judge, const dis_certific
     add_verdict(&w);
     add_agreement_finding(&w);
     add_bias_finding(&w);
-    add_test_finding(&w);
     add_scope_finding(&w);
     add_tiles(&w);
     section_requirements(&w);
     section_agreement(&w);
-    dis__page_section_begin(&w.page, "bias", "Is the judge biased?",
-                            "A judge can agree with people often and still prefer a class.");
-    add_rates(&w);
-    add_contrasts(&w);
+    dis__page_section_begin(&w.page, "bias", "Bias", "A judge can agree with people often and still prefer a class.");
+    if (!w.v.missing_reason) {
+        add_rates(&w);
+        add_contrasts(&w);
+    }
     dis__page_section_end(&w.page);
     section_sources(&w);
     const dis_status status = write_page(&w, path);

@@ -35,6 +35,15 @@ void dis__markup_append(dis__markup *m, const char *ours)
     dis__markup_append_n(m, ours, strlen(ours));
 }
 
+void dis__markup_append_capitalized(dis__markup *m, const char *ours)
+{
+    const size_t n = strlen(ours);
+    if (n == 0) return;
+    const char first = ours[0] >= 'a' && ours[0] <= 'z' ? (char)(ours[0] - 'a' + 'A') : ours[0];
+    dis__markup_append_n(m, &first, 1);
+    dis__markup_append_n(m, ours + 1, n - 1);
+}
+
 void dis__markup_appendf(dis__markup *m, const char *format, ...)
 {
     va_list args;

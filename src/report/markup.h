@@ -25,6 +25,8 @@ void dis__markup_free(dis__markup *m);
 
 void dis__markup_append(dis__markup *m, const char *ours);
 void dis__markup_append_n(dis__markup *m, const char *ours, size_t n);
+/* With a capital first letter, as a sentence begins. */
+void dis__markup_append_capitalized(dis__markup *m, const char *ours);
 /* Only %s (of our own texts), %d, %zu, %c and the like: %f would depend on the locale. */
 void dis__markup_appendf(dis__markup *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* & < > " ' become entities, bytes that are no UTF-8 become U+FFFD. */

@@ -351,12 +351,12 @@ static void add_verdict(const panel_job *g)
         passed += x->above_chance && x->n_people_compared && x->passed;
         failed += x->above_chance && x->n_people_compared && !x->passed;
     }
-    const bool is_known = !g->v.missing_reason && passed + failed > 0;
+    const bool is_known = !g->v.missing_reason && passed + failed + below > 0;
     if (!is_known) {
-        const char *reason =
-            g->v.missing_reason ? g->v.missing_reason : "no person shares enough items with a judge for a comparison";
-        dis__markup_appendf(&text, "%c%s. Have at least three people label 50 of the items that the judges labelled.",
-                            reason[0] - 'a' + 'A', reason + 1);
+        dis__markup_append_capitalized(&text, g->v.missing_reason
+                                                  ? g->v.missing_reason
+                                                  : "no person shares enough items with a judge for a comparison");
+        dis__markup_append(&text, ". Have at least three people label 50 of the items that the judges labelled.");
     } else {
         if (passed) {
             dis__markup_append(&text,
@@ -375,14 +375,16 @@ static void add_verdict(const panel_job *g)
                            "The test measures similarity to these people, so keep people on a part of the items.");
     }
     dis__page_verdict_set(&g->job->page, "May a judge replace a person?",
-                          !is_known             ? "unknown"
-                          : passed == 0         ? "no"
-                          : failed + below == 0 ? "yes"
-                                                : "care",
-                          !is_known             ? "This cannot be told"
-                          : passed == 0         ? "No"
-                          : failed + below == 0 ? "Yes"
-                                                : "Some may",
+                          !is_known              ? "unknown"
+                          : failed + passed == 0 ? "no"
+                          : passed == 0          ? "care"
+                          : failed + below == 0  ? "yes"
+                                                 : "care",
+                          !is_known              ? "This cannot be told"
+                          : failed + passed == 0 ? "No"
+                          : passed == 0          ? "This is not shown"
+                          : failed + below == 0  ? "Yes"
+                                                 : "Some may",
                           &text);
     dis__markup_free(&text);
 }

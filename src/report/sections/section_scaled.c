@@ -189,8 +189,10 @@ static void figure_table(dis__report_job *job, const dis_scaled_table *t)
     if (t->n_rows > MAX_ROWS) f.note = "The first 100 rows; the complete table can be written to a file.";
     if (w && w->caption)
         dis__markup_append(&f.caption, w->caption);
-    else
-        dis__markup_appendf(&f.caption, "%c%s.", t->summary[0] - 'a' + 'A', t->summary + 1);
+    else {
+        dis__markup_append_capitalized(&f.caption, t->summary);
+        dis__markup_append(&f.caption, ".");
+    }
     const size_t room = DIS__DATA_TABLE_COLUMNS - has_texts, n_columns = t->n_columns < room ? t->n_columns : room;
     for (size_t c = 0; c < n_columns; c++) {
         const char *name = t->columns[c].name;
