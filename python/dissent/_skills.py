@@ -260,8 +260,10 @@ class Crowdlab(Simple):
     agrees with, weights_ the weights of workers, predictions_weight_ the weight of the model."""
 
     _method = "crowdlab"
+    _options: ClassVar[dict[str, str]] = {"rounds": "rounds"}
 
     _: KW_ONLY
+    rounds: int = 1
     n_jobs: int | None = None
     progress: ProgressLike = None
 

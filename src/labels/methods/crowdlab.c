@@ -1,5 +1,5 @@
 /* CROWDLAB: a model and the votes on an item, averaged with weights for their reliability (Goh, Tkachenko & Mueller
- * 2022; rules as cleanlab 2.9, multiannotator, quality_method="crowdlab", consensus_method="best_quality"). With n_i
+ * 2022; rules as cleanlab 2.9, multiannotator, quality_method="crowdlab"). With n_i
  * the votes on item i, z the class that a vote is for, q the prediction and c the consensus,
  *
  *     L     mean over items with 2 votes or more of the share of their votes for c
@@ -11,8 +11,10 @@
  *     p_i  ~  w_M q_i + sum_j w_j (L at z_ij, (1 - L) / (K - 1) elsewhere)
  *
  * First c is the majority (ties: the most probable class under q, then the one with fewer votes in total, then the
- * first one; cleanlab breaks remaining ties by agreement with the consensus and at random). The computation is repeated
- * with the most probable class of p as c, if it is unique.
+ * first one; cleanlab breaks remaining ties by agreement with the consensus and at random). A second round uses the most
+ * probable class of p as c, if it is unique. The most probable classes after round 1 are cleanlab's consensus labels; p
+ * after round 2 has their quality scores. The second round has a larger w_M, because the prediction is part of c, and its
+ * labels are less accurate (docs/evidence/predictions.md); so the default is one round.
  *
  * Items without a prediction use their votes only, and the model is judged by the items with one. Items with a gold
  * label have it as consensus, and as label. If all items have the same class, E0 is meaningless: every weight is then
@@ -27,8 +29,18 @@
 #include <string.h>
 
 typedef struct {
-    char none;
+    int64_t rounds;
 } crowdlab_options;
+
+static const dis_option options[] = {
+    {.key = "rounds",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(crowdlab_options, rounds),
+     .default_value = "1",
+     .low = 1,
+     .high = 2,
+     .summary = "1: cleanlab's consensus labels; 2: the probabilities of its quality scores"},
+};
 
 #define MIN 1e-6
 
@@ -42,6 +54,7 @@ typedef struct {
     double *agreement;     /* (n_workers): A */
     double *weight;        /* (n_workers): w */
     double likely, model;  /* L, w_M */
+    int64_t n_rounds;
 } crowdlab;
 
 static uint64_t n_votes(const dis_votes_view *v, size_t i)
@@ -225,13 +238,15 @@ static dis_status run(crowdlab *c)
     DIS_TRY(dis__check_stop(c->args->ctx));
     DIS_TRY(weigh(c));
     DIS_TRY(posteriors(c));
-    for (size_t i = 0; i < v->n_items; i++) {
-        size_t n;
-        const size_t best = best_of(c->fit->p + i * v->n_classes, v->n_classes, &n);
-        if (n == 1) c->consensus[i] = (uint32_t)best;
+    for (int64_t round = 1; round < c->n_rounds; round++) {
+        for (size_t i = 0; i < v->n_items; i++) {
+            size_t n;
+            const size_t best = best_of(c->fit->p + i * v->n_classes, v->n_classes, &n);
+            if (n == 1) c->consensus[i] = (uint32_t)best;
+        }
+        DIS_TRY(weigh(c));
+        DIS_TRY(posteriors(c));
     }
-    DIS_TRY(weigh(c));
-    DIS_TRY(posteriors(c));
     c->fit->predictions_weight = c->model;
     return DIS_OK;
 }
@@ -248,7 +263,8 @@ static dis_status allocate(crowdlab *c)
 
 static dis_status fit_crowdlab(const dis__fit_args *args, dis_fit *fit)
 {
-    crowdlab c = {.args = args, .fit = fit};
+    const crowdlab_options *o = args->options;
+    crowdlab c = {.args = args, .fit = fit, .n_rounds = o->rounds};
     dis_status status = allocate(&c);
     if (status == DIS_OK) status = run(&c);
     dis__free(c.consensus);
@@ -257,9 +273,9 @@ static dis_status fit_crowdlab(const dis__fit_args *args, dis_fit *fit)
     return status;
 }
 
-static size_t memory(const dis_votes_view *votes, const void *options)
+static size_t memory(const dis_votes_view *votes, const void *parsed)
 {
-    (void)options;
+    (void)parsed;
     return dis__saturating_size(votes->n_workers, 4 * sizeof(double),
                                 dis__saturating_size(votes->n_items, sizeof(uint32_t), 0));
 }
@@ -270,7 +286,9 @@ const dis__method dis__method_crowdlab = {
              .source = "Goh, Tkachenko & Mueller 2022; cleanlab 2.9",
              .objective = "none",
              .needs_workers = true,
-             .predictions = DIS_PREDICTIONS_REQUIRED},
+             .predictions = DIS_PREDICTIONS_REQUIRED,
+             .options = options,
+             .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(crowdlab_options),
     .memory = memory,
     .fit = fit_crowdlab,
