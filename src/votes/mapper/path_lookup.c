@@ -2,16 +2,26 @@
 #include "votes/mapper/record_walk_internal.h"
 #include <string.h>
 
-/* One of the keys "a|b"; NONE if it has none of them. */
+static bool is_null(const dis__node *node)
+{
+    return node->kind == DIS_NODE_JSON && node->json->kind == DIS_JSON_NULL;
+}
+
+/* One of the keys "a|b"; NONE if it has none of them. A null counts only if no further key is present. */
 static dis_status try_keys(dis__mapped_record *r, const dis__node *node, const dis__path_step *step, dis__node *out)
 {
     const char *key = step->text, *end = key + step->n;
+    dis__node null = {.at = node->at};
     for (;;) {
         const char *bar = step->quoted ? NULL : memchr(key, '|', (size_t)(end - key));
         DIS_TRY(dis__node_member(r, node, key, (size_t)((bar ? bar : end) - key), out));
-        if (out->kind != DIS_NODE_NONE || !bar) return DIS_OK;
+        if (out->kind != DIS_NODE_NONE && !(bar && is_null(out))) return DIS_OK;
+        if (is_null(out) && null.kind == DIS_NODE_NONE) null = *out;
+        if (!bar) break;
         key = bar + 1;
     }
+    *out = null;
+    return DIS_OK;
 }
 
 dis_status dis__path_lookup_key(dis__mapped_record *r, const dis__node *node, const dis__path_step *step,

@@ -168,8 +168,13 @@ static dis_status check_rules(dis__record_walk *w, size_t level, bool *drop)
     *drop = false;
     for (size_t i = 0; i < w->n_cursors && !*drop; i++) {
         const dis__path_cursor *l = &w->cursors[i];
-        if (l->of != DIS_PATH_RULE || l->part->n_axes != level || l->missing) continue;
+        if (l->of != DIS_PATH_RULE || l->part->n_axes != level) continue;
         const dis__map_rule *rule = &w->m->rule[l->rule];
+        if (l->missing) { /* a record without the key is not one to keep */
+            *drop = rule->keep && level == 0;
+            w->dropped += *drop;
+            continue;
+        }
         const char *text;
         size_t n;
         if (!dis__node_text(&l->node, &text, &n)) continue;

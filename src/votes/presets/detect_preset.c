@@ -72,11 +72,28 @@ static bool is_gimpel(const dis__record_reader *s)
     return memchr(h[2].text, ',', h[2].n) != NULL;
 }
 
+/* Files that are one object, by its first key; `sign` is a signature of the value of this key, NULL: the key suffices. */
+static const struct {
+    const char *key, *sign, *preset;
+} first_keys[] = {{"%FEATURE_STRUCTURES", NULL, "inception"},
+                  {"%TYPES", NULL, "inception"},
+                  {"data", "[].traceId [].source", "langfuse"},
+                  {"testCases", "[].metricsData", "deepeval"}};
+
+static dis_status find_by_first_key(dis__record_reader *s, const char **name)
+{
+    for (size_t i = 0; !*name && i < sizeof first_keys / sizeof *first_keys; i++) {
+        bool has = has_key_like(s, first_keys[i].key);
+        if (has && first_keys[i].sign) DIS_TRY(has_sign(&s->record, first_keys[i].sign, &has));
+        if (has) *name = first_keys[i].preset;
+    }
+    return DIS_OK;
+}
+
 static dis_status find_preset(dis__record_reader *s, const dis_votes_preset **found)
 {
-    const char *name = is_peerannot(s)                                                       ? "peerannot"
-                       : has_key_like(s, "%FEATURE_STRUCTURES") || has_key_like(s, "%TYPES") ? "inception"
-                                                                                             : NULL;
+    const char *name = is_peerannot(s) ? "peerannot" : NULL;
+    DIS_TRY(find_by_first_key(s, &name));
     *found = name ? dis_votes_preset_find(name) : NULL;
     const dis_votes_preset *p;
     for (size_t i = 0; !*found && (p = dis_votes_preset_get(i)); i++) {
