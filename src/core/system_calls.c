@@ -84,7 +84,7 @@ int dis__sys_poll_input(int fd, int milliseconds)
 
 int dis__sys_fstat(int fd, struct stat *st)
 {
-    return fault(EIO) ? -1 : fstat(fd, st);
+    return fault(EIO) ? -1 : dis__os_file_stat(fd, st);
 }
 
 int dis__sys_stat(const char *path, struct stat *st)

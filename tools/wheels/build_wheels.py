@@ -61,7 +61,9 @@ def windows_python():
         names = {}
         for path in glob.glob(os.path.join(headers, "*.h")):
             with open(path, encoding="utf-8") as file:
-                for kind, name in re.findall(r"PyAPI_(FUNC|DATA)\s*\([^)]*\)\s*(\w+)", file.read()):
+                text = file.read()
+                names |= dict.fromkeys(re.findall(r"#\s*define \w+\s+(_Py\w+_SizeT)", text), "")
+                for kind, name in re.findall(r"PyAPI_(FUNC|DATA)\s*\([^)]*\)\s*(\w+)", text):
                     names[name] = "" if kind == "FUNC" else " DATA"
         definition = os.path.join(WORK, "python3.def")
         with open(definition, "w", encoding="ascii") as file:

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import zipfile
 
+import pefile
 from macholib.MachO import MachO
 from targets import MAX_MB, PYTHON_TAG, TARGETS
 
@@ -126,6 +127,9 @@ def check_contents(target, wheel, tree):
         if tag != target.tag:
             raise CheckError(f"auditwheel finds {tag}, expected {target.tag}")
         checked.append("auditwheel")
+    elif "windows" in target.zig:
+        check_windows(tool, module)
+        checked.append("imports")
     else:
         check_macos(tool, module, target)
         checked.append("load commands")
@@ -150,6 +154,16 @@ def check_macos(tool, module, target):
                 raise CheckError(f"{os.path.basename(path)} needs macOS {minimum}")
             if "arm64" in target.tag and not signed:
                 raise CheckError(f"{os.path.basename(path)} is not signed")
+
+
+def check_windows(tool, module):
+    """Only libraries of Windows 10 are linked, and python3.dll by the module."""
+    allowed = {"advapi32.dll", "kernel32.dll", "ntdll.dll", "shell32.dll"}
+    for path, python in ((tool, set()), (module, {"python3.dll"})):
+        libraries = {entry.dll.decode().lower() for entry in pefile.PE(path).DIRECTORY_ENTRY_IMPORT}
+        others = {name for name in libraries if not name.startswith("api-ms-win-crt-")} - allowed - python
+        if others:
+            raise CheckError(f"{os.path.basename(path)} links {sorted(others)}")
 
 
 # ---- what runs ----
@@ -205,6 +219,21 @@ def run_here(command, label):
     return label
 
 
+def run_experiment(command, label):
+    """Training and a store of results: an example with one seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(ROOT, "examples", "experiments", "objectives.yaml"), encoding="utf-8") as file:
+            text = file.read().replace("seeds: 3", "seeds: 1").replace("epochs: 10", "epochs: 2")
+        with open(os.path.join(folder, "objectives.yaml"), "w", encoding="utf-8") as file:
+            file.write(text)
+        run(f"{command} synth -q --theme reviews --items 400 --votes-per-item 3 --gold gold.csv --text items.csv -o votes.csv && "
+            f"{command} experiment run objectives.yaml --data .", shell=True, cwd=folder)
+        table = run(f"{command} experiment table objectives.yaml --data .", shell=True, cwd=folder)
+        if not re.search(r"^reviews,soft,test,accuracy,1,1,0,1,0?\.\d+", table, re.M):
+            raise CheckError(f"the table of the experiment lacks results:\n{table}")
+    return label
+
+
 def check_linux_x86_64(wheel, tool, _tree):
     yield lambda: run_tool(debian("bullseye", []), tool, "Debian 11")
     yield lambda: "Debian 12: " + install_and_run("bookworm", wheel, "3.11")
@@ -242,11 +271,22 @@ def check_musl_aarch64(_wheel, tool, _tree):
     yield lambda: run_here(f"qemu-aarch64-static {tool}", "qemu: tool")
 
 
+def check_windows_x86_64(_wheel, tool, _tree):
+    wine = shutil.which("wine")
+    if not wine:
+        raise CheckError("wine is not installed")
+    prefix = os.path.join(WORK, "wine")
+    command = f"WINEPREFIX={prefix} WINEDEBUG=-all DISPLAY= {wine} {tool}"
+    yield lambda: run_here(command, "wine: tool")
+    yield lambda: run_experiment(command, "wine: experiment")
+
+
 RUNS = {
     "linux-x86_64": check_linux_x86_64,
     "linux-aarch64": check_linux_aarch64,
     "musl-x86_64": check_musl_x86_64,
     "musl-aarch64": check_musl_aarch64,
+    "windows-x86_64": check_windows_x86_64,
 }
 
 

@@ -67,6 +67,8 @@ int dis__os_truncate(int fd, uint64_t n);
 int dis__os_set_mode(int fd, mode_t mode); /* permissions */
 int dis__os_stat(const char *path, struct stat *st);
 int dis__os_link_stat(const char *path, struct stat *st); /* lstat(): of a symbolic link itself */
+int dis__os_file_stat(int fd, struct stat *st);           /* fstat() */
+bool dis__os_is_open_at(int fd, const char *path);        /* the path leads to this file, and it is not deleted */
 bool dis__os_same_file(const char *a, const char *b);     /* both exist, links followed, and are one file */
 bool dis__os_is_link(mode_t mode);
 const char *dis__os_file_kind(mode_t mode);         /* "a FIFO"; NULL: no kind of this system */

@@ -170,10 +170,26 @@ int dis__os_link_stat(const char *path, struct stat *st)
     return lstat(path, st);
 }
 
+int dis__os_file_stat(int fd, struct stat *st)
+{
+    return fstat(fd, st);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool dis__os_is_open_at(int fd, const char *path)
+{
+    struct stat ours, theirs;
+    return fstat(fd, &ours) == 0 && stat(path, &theirs) == 0 && same_file(&ours, &theirs);
+}
+
 bool dis__os_same_file(const char *a, const char *b)
 {
     struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && same_file(&x, &y);
 }
 
 bool dis__os_is_link(mode_t mode)

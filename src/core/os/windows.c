@@ -264,24 +264,35 @@ int dis__os_set_mode(int fd, mode_t mode)
     return 0;
 }
 
+/* Without device and inode, which Windows numbers in a different way for names and for descriptors. */
+static void convert(const struct _stat64 *from, struct stat *to)
+{
+    *to = (struct stat){.st_mode = from->st_mode,
+                        .st_nlink = from->st_nlink,
+                        .st_size = from->st_size,
+                        .st_atime = from->st_atime,
+                        .st_mtime = from->st_mtime,
+                        .st_ctime = from->st_ctime};
+}
+
 /* The functions of the C library take the narrow paths of the system, which are not UTF-8. */
 int dis__os_stat(const char *path, struct stat *st)
 {
     wide_path wide;
-    struct _stat64 wide_st;
+    struct _stat64 found;
     if (!widen(path, wide)) return -1;
     for (size_t n = wcslen(wide); n > 1 && (wide[n - 1] == L'/' || wide[n - 1] == L'\\') && wide[n - 2] != L':'; n--)
         wide[n - 1] = 0; /* "folder/" has no status */
-    if (_wstat64(wide, &wide_st) != 0) return -1;
-    *st = (struct stat){.st_dev = wide_st.st_dev,
-                        .st_ino = wide_st.st_ino,
-                        .st_mode = wide_st.st_mode,
-                        .st_nlink = wide_st.st_nlink,
-                        .st_rdev = wide_st.st_rdev,
-                        .st_size = wide_st.st_size,
-                        .st_atime = wide_st.st_atime,
-                        .st_mtime = wide_st.st_mtime,
-                        .st_ctime = wide_st.st_ctime};
+    if (_wstat64(wide, &found) != 0) return -1;
+    convert(&found, st);
+    return 0;
+}
+
+int dis__os_file_stat(int fd, struct stat *st)
+{
+    struct _stat64 found;
+    if (_fstat64(fd, &found) != 0) return -1;
+    convert(&found, st);
     return 0;
 }
 
@@ -301,11 +312,22 @@ static bool identify(const char *path, BY_HANDLE_FILE_INFORMATION *info)
     return known;
 }
 
+static bool same_file(const BY_HANDLE_FILE_INFORMATION *a, const BY_HANDLE_FILE_INFORMATION *b)
+{
+    return a->dwVolumeSerialNumber == b->dwVolumeSerialNumber && a->nFileIndexHigh == b->nFileIndexHigh &&
+           a->nFileIndexLow == b->nFileIndexLow;
+}
+
+bool dis__os_is_open_at(int fd, const char *path)
+{
+    BY_HANDLE_FILE_INFORMATION ours, theirs;
+    return GetFileInformationByHandle(handle_of(fd), &ours) && identify(path, &theirs) && same_file(&ours, &theirs);
+}
+
 bool dis__os_same_file(const char *a, const char *b)
 {
     BY_HANDLE_FILE_INFORMATION x, y;
-    return identify(a, &x) && identify(b, &y) && x.dwVolumeSerialNumber == y.dwVolumeSerialNumber &&
-           x.nFileIndexHigh == y.nFileIndexHigh && x.nFileIndexLow == y.nFileIndexLow;
+    return identify(a, &x) && identify(b, &y) && same_file(&x, &y);
 }
 
 bool dis__os_is_link(mode_t mode)

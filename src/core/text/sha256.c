@@ -175,7 +175,7 @@ dis_status dis__sha256_file(const char *path, char hex[65])
     dis__sha256 s;
     dis__sha256_init(&s);
     dis_status status = fd < 0 ? dis__fail_io("open", path) : DIS_OK;
-    if (status == DIS_OK && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+    if (status == DIS_OK && dis__os_file_stat(fd, &st) == 0 && !S_ISREG(st.st_mode))
         status = dis__fail(DIS_EDATA, "%s is not a regular file, so it has no checksum", path);
     if (status == DIS_OK) status = hash_file(path, fd, buffer, ROOM, &s);
     if (fd >= 0) close(fd);

@@ -86,9 +86,7 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *exists)
     o->fd = dis__sys_open(o->path, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (o->fd < 0) return dis__fail_io("create", o->path);
     if (dis__sys_lock(o->fd, true) != 0) return dis__fail_io("lock", o->path);
-    struct stat ours, theirs;
-    if (dis__sys_fstat(o->fd, &ours) != 0) return dis__fail_io("look at", o->path);
-    *exists = dis__os_stat(o->path, &theirs) == 0 && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
+    *exists = dis__os_is_open_at(o->fd, o->path);
     return DIS_OK;
 }
 

@@ -25,7 +25,7 @@ dis_status dis__file_exists(const char *folder, const char *name, bool *out)
     const bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
     dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
     struct stat st;
-    if (fd >= 0 && fstat(fd, &st) == 0) status = dis__check_regular_mode(st.st_mode, path);
+    if (fd >= 0 && dis__os_file_stat(fd, &st) == 0) status = dis__check_regular_mode(st.st_mode, path);
     if (fd >= 0 && dis__sys_close(fd) != 0) status = dis__fail_io("close", path);
     dis__free(path);
     if (status == DIS_OK) *out = !absent;

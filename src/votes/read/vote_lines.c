@@ -5,6 +5,7 @@
  * Cost: a copy of the rest of the buffer per read; memory only grows for a long line. */
 #include "votes/read/vote_lines.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/parallel/pool.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
@@ -37,7 +38,7 @@ dis_status dis__vote_lines_open(const char *path, const dis_votes_options *optio
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, O_RDONLY, 0);
     if (fd < 0) return dis__fail_io("open", path);
     struct stat st;
-    if (fstat(fd, &st) == 0) {
+    if (dis__os_file_stat(fd, &st) == 0) {
         const dis_status status = dis__check_not_endless(fd, &st, path);
         if (status != DIS_OK && !standard) close(fd);
         DIS_TRY(status);
