@@ -20,18 +20,14 @@ static SEXP chance_of(const dis_chance_test *chance)
                                      COLUMN(dis_chance_test, COLUMN_DOUBLE, standard_error),
                                      COLUMN(dis_chance_test, COLUMN_DOUBLE, z),
                                      COLUMN(dis_chance_test, COLUMN_DOUBLE, p)};
-    SEXP out = PROTECT(glue_columns(chance, 1, sizeof *chance, columns, 4));
+    SEXP out = PROTECT(GLUE_TABLE(chance, 1, columns));
     SEXP verdict = PROTECT(glue_text(dis_chance_name(chance->verdict)));
     Rf_setAttrib(out, Rf_install("verdict"), verdict);
     UNPROTECT(2);
     return out;
 }
 
-static void finalize_agreement(SEXP handle)
-{
-    dis_agreement_destroy(R_ExternalPtrAddr(handle));
-    R_ClearExternalPtr(handle);
-}
+GLUE_FINALIZER(agreement)
 
 SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SEXP seed, SEXP min_common, SEXP threads)
 {
@@ -79,14 +75,13 @@ SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SE
         R_SetExternalPtrAddr(result, agreement);
         const dis_agreement_view v = dis_agreement_get_view(agreement);
         const char **measure = (const char **)R_alloc(v.n_metrics + 1, sizeof *measure);
-        out = PROTECT(glue_list(names, 8));
+        out = PROTECT(GLUE_LIST(names));
         SET_VECTOR_ELT(out, 1, names_of_measures(v.n_metrics, measure));
         SET_VECTOR_ELT(out, 0, glue_metrics(v.metric, measure, v.n_metrics));
-        SET_VECTOR_ELT(out, 2, glue_columns(v.classes, v.n_classes, sizeof *v.classes, class_columns, 5));
-        SET_VECTOR_ELT(out, 3, glue_columns(v.items, v.items ? v.n_items : 0, sizeof *v.items, item_columns, 3));
-        SET_VECTOR_ELT(out, 4,
-                       glue_columns(v.workers, v.workers ? v.n_workers : 0, sizeof *v.workers, worker_columns, 5));
-        SET_VECTOR_ELT(out, 5, glue_columns(v.pairs, v.pairs ? v.n_pairs : 0, sizeof *v.pairs, pair_columns, 9));
+        SET_VECTOR_ELT(out, 2, GLUE_TABLE(v.classes, v.n_classes, class_columns));
+        SET_VECTOR_ELT(out, 3, GLUE_TABLE(v.items, v.items ? v.n_items : 0, item_columns));
+        SET_VECTOR_ELT(out, 4, GLUE_TABLE(v.workers, v.workers ? v.n_workers : 0, worker_columns));
+        SET_VECTOR_ELT(out, 5, GLUE_TABLE(v.pairs, v.pairs ? v.n_pairs : 0, pair_columns));
         SET_VECTOR_ELT(out, 6, chance_of(&v.chance));
         SET_VECTOR_ELT(out, 7, glue_text(dis_interval_scope_name(v.interval_scope)));
     }
@@ -96,11 +91,7 @@ SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SE
     return out;
 }
 
-static void finalize_review(SEXP handle)
-{
-    dis_review_destroy(R_ExternalPtrAddr(handle));
-    R_ClearExternalPtr(handle);
-}
+GLUE_FINALIZER(review)
 
 typedef const char *format_reason(const dis_review *, const dis_votes *, size_t, char *, size_t);
 
@@ -170,13 +161,13 @@ SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     } else {
         R_SetExternalPtrAddr(result, review);
         const dis_review_view v = dis_review_get_view(review);
-        out = PROTECT(glue_list(names, 8));
-        SET_VECTOR_ELT(out, 0, glue_columns(v.items, v.n_items, sizeof *v.items, item_columns, 11));
+        out = PROTECT(GLUE_LIST(names));
+        SET_VECTOR_ELT(out, 0, GLUE_TABLE(v.items, v.n_items, item_columns));
         SET_VECTOR_ELT(out, 1, reasons_of(review, table, v.n_items, dis_review_format_item_reason));
-        SET_VECTOR_ELT(out, 2, glue_columns(v.workers, v.n_workers, sizeof *v.workers, worker_columns, 10));
+        SET_VECTOR_ELT(out, 2, GLUE_TABLE(v.workers, v.n_workers, worker_columns));
         SET_VECTOR_ELT(out, 3, verdicts_of(&v));
         SET_VECTOR_ELT(out, 4, reasons_of(review, table, v.n_workers, dis_review_format_worker_reason));
-        SET_VECTOR_ELT(out, 5, glue_columns(&v, 1, sizeof v, summary_columns, 4));
+        SET_VECTOR_ELT(out, 5, GLUE_TABLE(&v, 1, summary_columns));
         SET_VECTOR_ELT(out, 6, chance_of(&v.chance));
         SET_VECTOR_ELT(out, 7, glue_text(v.method));
     }
@@ -186,11 +177,7 @@ SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     return out;
 }
 
-static void finalize_panel(SEXP handle)
-{
-    dis_panel_destroy(R_ExternalPtrAddr(handle));
-    R_ClearExternalPtr(handle);
-}
+GLUE_FINALIZER(panel)
 
 /* options: epsilon, fdr, min_people, min_items, numeric (0 or 1), budget. */
 SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP threads)
@@ -262,14 +249,14 @@ SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP thre
     } else {
         R_SetExternalPtrAddr(result, panel);
         const dis_panel_view v = dis_panel_get_view(panel);
-        out = PROTECT(glue_list(names, 8));
-        SET_VECTOR_ELT(out, 0, glue_columns(v.judges, v.n_judges, sizeof *v.judges, judge_columns, 12));
-        SET_VECTOR_ELT(out, 1, glue_columns(v.pairs, v.n_pairs, sizeof *v.pairs, pair_columns, 4));
-        SET_VECTOR_ELT(out, 2, glue_columns(v.rates, v.n_rates, sizeof *v.rates, rate_columns, 9));
-        SET_VECTOR_ELT(out, 3, glue_columns(v.items, v.n_items, sizeof *v.items, item_columns, 4));
-        SET_VECTOR_ELT(out, 4, glue_columns(v.copies, v.n_copies, sizeof *v.copies, copy_columns, 7));
+        out = PROTECT(GLUE_LIST(names));
+        SET_VECTOR_ELT(out, 0, GLUE_TABLE(v.judges, v.n_judges, judge_columns));
+        SET_VECTOR_ELT(out, 1, GLUE_TABLE(v.pairs, v.n_pairs, pair_columns));
+        SET_VECTOR_ELT(out, 2, GLUE_TABLE(v.rates, v.n_rates, rate_columns));
+        SET_VECTOR_ELT(out, 3, GLUE_TABLE(v.items, v.n_items, item_columns));
+        SET_VECTOR_ELT(out, 4, GLUE_TABLE(v.copies, v.n_copies, copy_columns));
         SET_VECTOR_ELT(out, 5, v.p ? glue_matrix(v.p, v.n_items, v.n_classes) : R_NilValue);
-        SET_VECTOR_ELT(out, 6, glue_columns(&v, 1, sizeof v, summary_columns, 5));
+        SET_VECTOR_ELT(out, 6, GLUE_TABLE(&v, 1, summary_columns));
         SET_VECTOR_ELT(out, 7, glue_text(v.missing_reason));
     }
     glue_release(result, finalize_panel);

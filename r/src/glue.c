@@ -113,7 +113,7 @@ SEXP glue_text(const char *text)
 SEXP glue_metrics(const dis_metric *metric, const char *const *names, size_t n)
 {
     static const char *const columns[] = {"measure", "value", "low", "high", "n", "degenerate", "reason"};
-    SEXP out = PROTECT(glue_list(columns, 7));
+    SEXP out = PROTECT(GLUE_LIST(columns));
     const R_xlen_t length = (R_xlen_t)n;
     SET_VECTOR_ELT(out, 0, Rf_allocVector(STRSXP, length));
     for (int c = 1; c < 5; c++) SET_VECTOR_ELT(out, c, Rf_allocVector(REALSXP, length));
@@ -138,7 +138,7 @@ SEXP glue_failure(dis_status status)
 {
     static const char *const names[] = {"status", "message"};
     if (status == DIS_ECANCELLED) return R_NilValue;
-    SEXP out = PROTECT(glue_list(names, 2));
+    SEXP out = PROTECT(GLUE_LIST(names));
     SET_VECTOR_ELT(out, 0, Rf_ScalarInteger((int)status));
     SET_VECTOR_ELT(out, 1, glue_text(dis_last_error()));
     Rf_setAttrib(out, R_ClassSymbol, Rf_mkString("dissent_failure"));
@@ -189,11 +189,7 @@ dis_status glue_context(SEXP threads, SEXP handle, dis_context **out)
     return status;
 }
 
-static void finalize_votes(SEXP handle)
-{
-    dis_votes_destroy(R_ExternalPtrAddr(handle));
-    R_ClearExternalPtr(handle);
-}
+GLUE_FINALIZER(votes)
 
 dis_votes *glue_votes(SEXP votes)
 {
@@ -207,11 +203,7 @@ const int32_t *glue_gold(SEXP gold)
     return Rf_isNull(gold) ? NULL : INTEGER(gold);
 }
 
-static void finalize_names(SEXP handle)
-{
-    dis_names_destroy(R_ExternalPtrAddr(handle));
-    R_ClearExternalPtr(handle);
-}
+GLUE_FINALIZER(names)
 
 /* A list of names from a character vector in UTF-8; `handle` owns it. */
 static dis_status names_from(SEXP texts, SEXP handle, dis_names **out)

@@ -33,8 +33,10 @@ typedef struct {
 
 /* A list with a vector for each column of `rows` (n), an array of structs of `stride` bytes. */
 SEXP glue_columns(const void *rows, size_t n, size_t stride, const column *columns, size_t n_columns);
-/* A list of `n` elements with these names. */
+#define GLUE_TABLE(rows, n, columns) glue_columns(rows, n, sizeof *(rows), columns, sizeof(columns) / sizeof *(columns))
+/* A list of `n` elements with these names; of an array of names. */
 SEXP glue_list(const char *const *names, int n);
+#define GLUE_LIST(names) glue_list(names, (int)(sizeof(names) / sizeof *(names)))
 /* A table (n, k) in row order as a matrix. */
 SEXP glue_matrix(const double *p, size_t n, size_t k);
 SEXP glue_text(const char *text);
@@ -48,6 +50,13 @@ SEXP glue_failure(dis_status status);
 dis_status glue_context(SEXP threads, SEXP handle, dis_context **out);
 SEXP glue_new_handle(R_CFinalizer_t finalizer);
 void glue_finalize_context(SEXP handle);
+/* Defines finalize_NAME, which destroys the dis_NAME of a handle. */
+#define GLUE_FINALIZER(name)                             \
+    static void finalize_##name(SEXP handle)             \
+    {                                                    \
+        dis_##name##_destroy(R_ExternalPtrAddr(handle)); \
+        R_ClearExternalPtr(handle);                      \
+    }
 /* Destroys what the handle owns, now instead of at a garbage collection. */
 void glue_release(SEXP handle, R_CFinalizer_t finalizer);
 

@@ -18,7 +18,7 @@ SEXP dissent_r_methods(void)
     R_xlen_t n_methods = 0, n_recipes = 0;
     while (dis_method_get((size_t)n_methods)) n_methods++;
     while (dis_recipe_get((size_t)n_recipes)) n_recipes++;
-    SEXP out = PROTECT(glue_list(columns, 4));
+    SEXP out = PROTECT(GLUE_LIST(columns));
     for (int c = 0; c < 4; c++) SET_VECTOR_ELT(out, c, Rf_allocVector(STRSXP, n_methods + n_recipes));
     for (R_xlen_t i = 0; i < n_methods + n_recipes; i++) {
         const dis_recipe *recipe = i < n_recipes ? dis_recipe_get((size_t)i) : NULL;
@@ -44,7 +44,7 @@ static SEXP parts_of(const dis_label_result_view *v)
 {
     static const char *const columns[] = {"method", "weight", "iterations", "converged", "warning"};
     const R_xlen_t n = (R_xlen_t)v->n_views;
-    SEXP out = PROTECT(glue_list(columns, 5));
+    SEXP out = PROTECT(GLUE_LIST(columns));
     SET_VECTOR_ELT(out, 0, Rf_allocVector(STRSXP, n));
     SET_VECTOR_ELT(out, 1, Rf_allocVector(REALSXP, n));
     SET_VECTOR_ELT(out, 2, Rf_allocVector(INTSXP, n));
@@ -95,7 +95,7 @@ SEXP dissent_r_labels(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     } else {
         const dis_label_result_view look = dis_label_result_get_view(made);
         const column real = {"quality", COLUMN_DOUBLE, 0}, count = {"n_voted", COLUMN_COUNT, 0};
-        out = PROTECT(glue_list(names, 5));
+        out = PROTECT(GLUE_LIST(names));
         SET_VECTOR_ELT(out, 0, glue_matrix(look.p, v.n_items, v.n_classes));
         SET_VECTOR_ELT(out, 1, parts_of(&look));
         SET_VECTOR_ELT(out, 2, glue_text(look.combine));
