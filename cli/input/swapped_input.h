@@ -4,6 +4,14 @@
 #define DIS_CLI_SWAPPED_INPUT_H
 #include "input/votes_input.h"
 
+/* clang-format off */
+/* Into the fields swapped, mirror and first. */
+#define CLI_SWAPPED_OPTIONS(type_)                                                                                     \
+    CLI_OPTION(type_, WORDS, swapped, "swapped", .argument = "FILE...", .names = CLI_NAMES_FILE),                      \
+    CLI_OPTION(type_, LIST, mirror, "mirror", .argument = "A=B"),                                                      \
+    CLI_OPTION(type_, TEXT, first, "first", .argument = "LABEL")
+/* clang-format on */
+
 typedef struct {
     const cli_list *swapped, *mirror;
     const char *first;

@@ -18,6 +18,12 @@ typedef struct {
     CLI_OPTION(type_, TEXT, field.table, "worker-table", .argument = "FILE", .names = CLI_NAMES_FILE),                 \
     CLI_OPTION(type_, TEXT, field.table_id, "table-id", .argument = "COLUMN"),                                         \
     CLI_OPTION(type_, TEXT, field.table_prefix, "table-prefix", .argument = "TEXT")
+/* Options of the alternative-annotator test, into fields of these names. */
+#define CLI_ALTERNATIVE_TEST_OPTIONS(type_)                                                                            \
+    CLI_OPTION(type_, REAL, epsilon, "epsilon", .argument = "X", .fallback = ".1", .low = 0, .high = 1),               \
+    CLI_OPTION(type_, REAL, fdr, "fdr", .argument = "X", .fallback = ".05", .low = 1e-9, .high = 1),                   \
+    CLI_OPTION(type_, COUNT, min_people, "min-people", .argument = "N", .fallback = "2", .high = 1e6),                 \
+    CLI_OPTION(type_, COUNT, min_items, "min-items", .argument = "N", .fallback = "30", .high = 1e9)
 /* clang-format on */
 
 typedef struct {

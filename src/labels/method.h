@@ -99,6 +99,16 @@ static inline int32_t dis__item_gold(const dis__fit_args *args, size_t i)
 }
 
 /* Option rows shared by iterative methods; `type` is the method's options struct with fields of the same names. */
+#define DIS_OPTION_RESTARTS(type, fallback_)                                                                       \
+    {                                                                                                              \
+        .key = "restarts", .kind = DIS_OPTION_INT, .offset = offsetof(type, restarts), .default_value = fallback_, \
+        .low = 1, .high = 1e6, .summary = "number of random restarts"                                              \
+    }
+#define DIS_OPTION_SCREEN(type, fallback_)                                                                     \
+    {                                                                                                          \
+        .key = "screen", .kind = DIS_OPTION_INT, .offset = offsetof(type, screen), .default_value = fallback_, \
+        .low = 1, .high = 1e9, .summary = "iterations of every restart; then only the best one continues"      \
+    }
 #define DIS_OPTION_ITERATIONS(type, fallback_)                                                                         \
     {                                                                                                                  \
         .key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .default_value = fallback_, \

@@ -159,48 +159,53 @@ double dis__wilson_bound(double share, double n, double quantile, int side)
 
 /* ---- many tests ---- */
 
-dis_status dis__false_discovery(const double *p, size_t n, bool any_dependence, double *q)
+/* The p-values that are not NaN in rising order, *m of them; the caller frees them. q becomes a copy of p. */
+static dis_status sort_tests(const double *p, size_t n, double *q, dis__indexed_value **out, size_t *m)
 {
     dis__indexed_value *x = NULL, *spare = NULL;
-    size_t m = 0;
+    *m = 0;
     dis_status status = dis__alloc_array(&x, n, sizeof *x);
     if (status == DIS_OK) status = dis__alloc_array(&spare, n, sizeof *spare);
-    for (size_t i = 0; status == DIS_OK && i < n; i++)
-        if (!isnan(p[i])) x[m++] = (dis__indexed_value){.value = p[i], .index = i};
-    if (status == DIS_OK) {
-        double harmonic = 0, least = 1;
-        for (size_t i = 1; i <= m; i++) harmonic += 1 / (double)i;
-        for (size_t i = 0; i < n; i++) q[i] = p[i];
-        dis__sort_indexed(x, spare, m);
-        for (size_t i = m; i-- > 0;) {
-            const double rate = x[i].value * (double)m / (double)(i + 1) * (any_dependence ? harmonic : 1);
-            least = fmin(least, rate);
-            q[x[i].index] = least;
-        }
+    for (size_t i = 0; status == DIS_OK && i < n; i++) {
+        q[i] = p[i];
+        if (!isnan(p[i])) x[(*m)++] = (dis__indexed_value){.value = p[i], .index = i};
+    }
+    if (status == DIS_OK) dis__sort_indexed(x, spare, *m);
+    dis__free(spare);
+    if (status != DIS_OK) {
+        dis__free(x);
+        return status;
+    }
+    *out = x;
+    return DIS_OK;
+}
+
+dis_status dis__false_discovery(const double *p, size_t n, bool any_dependence, double *q)
+{
+    dis__indexed_value *x;
+    size_t m;
+    DIS_TRY(sort_tests(p, n, q, &x, &m));
+    double harmonic = 0, least = 1;
+    for (size_t i = 1; i <= m; i++) harmonic += 1 / (double)i;
+    for (size_t i = m; i-- > 0;) {
+        const double rate = x[i].value * (double)m / (double)(i + 1) * (any_dependence ? harmonic : 1);
+        least = fmin(least, rate);
+        q[x[i].index] = least;
     }
     dis__free(x);
-    dis__free(spare);
-    return status;
+    return DIS_OK;
 }
 
 dis_status dis__holm_correction(const double *p, size_t n, double *q)
 {
-    dis__indexed_value *x = NULL, *spare = NULL;
-    size_t m = 0;
-    dis_status status = dis__alloc_array(&x, n, sizeof *x);
-    if (status == DIS_OK) status = dis__alloc_array(&spare, n, sizeof *spare);
-    for (size_t i = 0; status == DIS_OK && i < n; i++)
-        if (!isnan(p[i])) x[m++] = (dis__indexed_value){.value = p[i], .index = i};
-    if (status == DIS_OK) {
-        double largest = 0;
-        for (size_t i = 0; i < n; i++) q[i] = p[i];
-        dis__sort_indexed(x, spare, m);
-        for (size_t i = 0; i < m; i++) {
-            largest = fmin(1, fmax(largest, x[i].value * (double)(m - i)));
-            q[x[i].index] = largest;
-        }
+    dis__indexed_value *x;
+    size_t m;
+    DIS_TRY(sort_tests(p, n, q, &x, &m));
+    double largest = 0;
+    for (size_t i = 0; i < m; i++) {
+        largest = fmin(1, fmax(largest, x[i].value * (double)(m - i)));
+        q[x[i].index] = largest;
     }
     dis__free(x);
-    dis__free(spare);
-    return status;
+    return DIS_OK;
 }

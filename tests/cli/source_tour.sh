@@ -24,6 +24,9 @@ done <"$rows"
 for command in 'dissent labels' 'dissent train' 'dissent experiment run' 'A training step on a GPU'; do
     grep -qxF "## $command" "$page" || { echo "$page has no section '$command'"; failed=1; }
 done
+# The path of `labels` stays short enough to be read: a step that needs one more file is a reason to join two.
+labels=$(sed -n '/^## dissent labels/,/^## dissent train/p' "$page" | grep -c '^| `')
+[ "$labels" -le 30 ] || { echo "$page: $labels files for dissent labels; at most 30"; failed=1; }
 [ "$count" -ge 60 ] || { echo "$page: only $count rows were found"; failed=1; }
 echo "$count rows"
 exit $failed

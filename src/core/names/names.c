@@ -12,74 +12,67 @@ dis_status dis__names_from_buffers(char *bytes, uint64_t *start, size_t n, dis_n
     return DIS_OK;
 }
 
-dis_status dis_names_create(const char *const *texts, size_t n, dis_names **out)
+/* A list with memory for n names of n_bytes in total, to be filled. */
+static dis_status allocate(size_t n, size_t n_bytes, dis_names **out)
 {
-    size_t total = 0;
-    for (size_t i = 0; i < n; i++) total += strlen(texts[i]) + 1;
     char *bytes = NULL;
     uint64_t *start = NULL;
-    dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&bytes, total, 1), fail);
-    DIS_TRY_GOTO(status, dis__alloc_array(&start, n + 1, sizeof *start), fail);
-    uint64_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        const size_t length = strlen(texts[i]) + 1;
-        memcpy(bytes + at, texts[i], length);
-        start[i] = at;
-        at += length;
-    }
-    start[n] = at;
-    DIS_TRY_GOTO(status, dis__names_from_buffers(bytes, start, n, out), fail);
-    return DIS_OK;
-fail:
+    dis_status status = dis__alloc_array(&bytes, n_bytes, 1);
+    if (status == DIS_OK) status = dis__alloc_array(&start, n + 1, sizeof *start);
+    if (status == DIS_OK) status = dis__names_from_buffers(bytes, start, n, out);
+    if (status == DIS_OK) return DIS_OK;
     dis__free(bytes);
     dis__free(start);
     return status;
 }
 
+dis_status dis_names_create(const char *const *texts, size_t n, dis_names **out)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++) total += strlen(texts[i]) + 1;
+    dis_names *names;
+    DIS_TRY(allocate(n, total, &names));
+    uint64_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t length = strlen(texts[i]) + 1;
+        memcpy(names->bytes + at, texts[i], length);
+        names->start[i] = at;
+        at += length;
+    }
+    names->start[n] = at;
+    *out = names;
+    return DIS_OK;
+}
+
 dis_status dis__names_from_numbers(size_t n, dis_names **out)
 {
-    char *bytes = NULL;
-    uint64_t *start = NULL;
-    dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&bytes, dis__saturating_size(n, 21, 1), 1), fail);
-    DIS_TRY_GOTO(status, dis__alloc_array(&start, n + 1, sizeof *start), fail);
+    dis_names *names;
+    DIS_TRY(allocate(n, dis__saturating_size(n, 21, 1), &names));
     uint64_t at = 0;
     for (size_t i = 0; i < n; i++) {
         char digits[20];
         size_t d = sizeof digits, x = i;
         do digits[--d] = (char)('0' + x % 10);
         while (x /= 10);
-        start[i] = at;
-        memcpy(bytes + at, digits + d, sizeof digits - d);
+        names->start[i] = at;
+        memcpy(names->bytes + at, digits + d, sizeof digits - d);
         at += sizeof digits - d;
-        bytes[at++] = 0;
+        names->bytes[at++] = 0;
     }
-    start[n] = at;
-    DIS_TRY_GOTO(status, dis__names_from_buffers(bytes, start, n, out), fail);
+    names->start[n] = at;
+    *out = names;
     return DIS_OK;
-fail:
-    dis__free(bytes);
-    dis__free(start);
-    return status;
 }
 
 dis_status dis__names_copy(const dis_names *names, dis_names **out)
 {
-    char *bytes = NULL;
-    uint64_t *start = NULL;
-    dis_status status;
     const size_t total = (size_t)names->start[names->n];
-    DIS_TRY_GOTO(status, dis__alloc_array(&bytes, total, 1), fail);
-    DIS_TRY_GOTO(status, dis__alloc_array(&start, names->n + 1, sizeof *start), fail);
-    if (total) memcpy(bytes, names->bytes, total);
-    memcpy(start, names->start, (names->n + 1) * sizeof *start);
-    DIS_TRY_GOTO(status, dis__names_from_buffers(bytes, start, names->n, out), fail);
+    dis_names *copy;
+    DIS_TRY(allocate(names->n, total, &copy));
+    if (total) memcpy(copy->bytes, names->bytes, total);
+    memcpy(copy->start, names->start, (names->n + 1) * sizeof *copy->start);
+    *out = copy;
     return DIS_OK;
-fail:
-    dis__free(bytes);
-    dis__free(start);
-    return status;
 }
 
 bool dis__names_equal(const dis_names *a, const dis_names *b)

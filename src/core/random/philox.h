@@ -1,5 +1,5 @@
-/* philox.h: a round of Philox 4x32-10 (Salmon et al. 2011): two 32 x 32 -> 64 multiplications. Callers (one block at a
- * time, many in parallel, on a GPU) implement the loop over rounds, and add the Weyl constants to the key between
+/* philox.h: Philox 4x32-10 (Salmon et al. 2011), in C and on GPUs: a block, and a round for callers that compute many
+ * blocks in parallel. A round is two 32 x 32 -> 64 multiplications; the Weyl constants are added to the key between
  * rounds. */
 #ifndef DIS_CORE_RANDOM_PHILOX_H
 #define DIS_CORE_RANDOM_PHILOX_H
@@ -23,6 +23,17 @@ DIS_PHILOX_INLINE void dis__philox_round(uint32_t *c0, uint32_t *c1, uint32_t *c
     *c2 = (uint32_t)(a >> 32) ^ *c3 ^ k1;
     *c1 = (uint32_t)b;
     *c3 = (uint32_t)a;
+}
+
+DIS_PHILOX_INLINE void dis__philox_block(uint64_t counter_low, uint64_t counter_high, uint64_t key, uint32_t word[4])
+{
+    word[0] = (uint32_t)counter_low;
+    word[1] = (uint32_t)(counter_low >> 32);
+    word[2] = (uint32_t)counter_high;
+    word[3] = (uint32_t)(counter_high >> 32);
+    for (uint32_t round = 0; round < DIS_PHILOX_ROUNDS; round++)
+        dis__philox_round(&word[0], &word[1], &word[2], &word[3], (uint32_t)key + round * DIS_PHILOX_WEYL0,
+                          (uint32_t)(key >> 32) + round * DIS_PHILOX_WEYL1);
 }
 
 #endif

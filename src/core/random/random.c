@@ -1,19 +1,13 @@
-/* Philox 4x32-10, a block at a time; Weyl constants are added to the key between rounds. */
+/* Philox 4x32-10, a block at a time. */
 #include "core/random/random.h"
 #include "core/random/philox.h"
 #include <math.h>
 
 dis_random_block dis__philox(uint64_t counter_low, uint64_t counter_high, uint64_t key)
 {
-    uint32_t c0 = (uint32_t)counter_low, c1 = (uint32_t)(counter_low >> 32);
-    uint32_t c2 = (uint32_t)counter_high, c3 = (uint32_t)(counter_high >> 32);
-    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    for (int round = 0; round < DIS_PHILOX_ROUNDS; round++) {
-        dis__philox_round(&c0, &c1, &c2, &c3, k0, k1);
-        k0 += DIS_PHILOX_WEYL0;
-        k1 += DIS_PHILOX_WEYL1;
-    }
-    return (dis_random_block){{c0, c1, c2, c3}};
+    dis_random_block block;
+    dis__philox_block(counter_low, counter_high, key, block.word);
+    return block;
 }
 
 double dis__random_normal(uint64_t seed, uint64_t stream, uint64_t index)

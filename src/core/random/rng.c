@@ -4,19 +4,12 @@
  * which takes about 1.2 rounds and rarely a logarithm. Multinomial: cell by cell, each a binomial of the remaining
  * draws. Cost: constant per variable; proportional to the mean for means below 10. */
 #include "core/random/rng.h"
-#include "core/random/random.h"
 #include <math.h>
 
 dis__rng dis__rng_at(uint64_t seed, uint64_t stream, uint64_t index)
 {
     dis__rng source;
-    for (uint64_t half = 0; half < 2; half++) {
-        /* The top bit separates the two halves; no index comes close to it. */
-        const dis_random_block b = dis__philox(index | half << 63, stream, seed);
-        source.s[2 * half] = (uint64_t)b.word[1] << 32 | b.word[0];
-        source.s[2 * half + 1] = (uint64_t)b.word[3] << 32 | b.word[2];
-    }
-    source.s[0] |= 1; /* never all zero */
+    dis__xoshiro_start(source.s, seed, stream, index);
     return source;
 }
 

@@ -7,9 +7,9 @@
  *     const uint64_t heads = dis__rng_binomial(&source, 1000, .5); */
 #ifndef DIS_CORE_RANDOM_RNG_H
 #define DIS_CORE_RANDOM_RNG_H
+#include "core/random/xoshiro.h"
 #include "dissent/status.h"
 
-/* xoshiro256++ (Blackman and Vigna 2021). */
 typedef struct {
     uint64_t s[4];
 } dis__rng;
@@ -18,15 +18,7 @@ dis__rng dis__rng_at(uint64_t seed, uint64_t stream, uint64_t index);
 
 static inline uint64_t dis__rng_next(dis__rng *source)
 {
-    uint64_t *s = source->s;
-    const uint64_t sum = s[0] + s[3], out = (sum << 23 | sum >> 41) + s[0], t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = s[3] << 45 | s[3] >> 19;
-    return out;
+    return dis__xoshiro_next(source->s);
 }
 
 /* In [0, 1): 53 random bits. */

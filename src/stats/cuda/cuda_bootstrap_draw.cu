@@ -9,7 +9,7 @@
  *
  * Cost: some 25 instructions per item and resample and 2 for each sum; columns come from the L1 cache. */
 #include "stats/cuda/cuda_bootstrap.h"
-#include "core/random/philox.h"
+#include "core/random/xoshiro.h"
 
 enum {
     BLOCK = DIS_BOOTSTRAP_BLOCK,
@@ -24,43 +24,7 @@ enum {
     ALL = 32
 };
 
-/* ---- random numbers: core/random/random.c, core/random/rng.h ---- */
-
-typedef struct {
-    uint64_t s[4];
-} source;
-
-static __device__ __forceinline__ void philox(uint64_t low, uint64_t high, uint64_t key, uint64_t *a, uint64_t *b)
-{
-    uint32_t c0 = (uint32_t)low, c1 = (uint32_t)(low >> 32), c2 = (uint32_t)high, c3 = (uint32_t)(high >> 32);
-    for (uint32_t round = 0; round < DIS_PHILOX_ROUNDS; round++)
-        dis__philox_round(&c0, &c1, &c2, &c3, (uint32_t)key + round * DIS_PHILOX_WEYL0,
-                          (uint32_t)(key >> 32) + round * DIS_PHILOX_WEYL1);
-    *a = (uint64_t)c1 << 32 | c0;
-    *b = (uint64_t)c3 << 32 | c2;
-}
-
-static __device__ __forceinline__ source source_at(uint64_t seed, uint64_t stream, uint64_t index)
-{
-    source x;
-    philox(index, stream, seed, &x.s[0], &x.s[1]);
-    philox(index | (uint64_t)1 << 63, stream, seed, &x.s[2], &x.s[3]);
-    x.s[0] |= 1;
-    return x;
-}
-
-/* xoshiro256++ */
-static __device__ __forceinline__ uint64_t draw(uint64_t (&s)[4])
-{
-    const uint64_t sum = s[0] + s[3], out = (sum << 23 | sum >> 41) + s[0], t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = s[3] << 45 | s[3] >> 19;
-    return out;
-}
+/* ---- random numbers ---- */
 
 /* Word i of spread() in bootstrap.c. */
 static __device__ __forceinline__ uint64_t spread(uint64_t word, int i)
@@ -112,7 +76,7 @@ static __device__ __forceinline__ void poisson_cut(double mean, double mass, poi
 
 static __device__ __forceinline__ int poisson_rest(const poisson *p, uint64_t (&s)[4])
 {
-    double u = times((double)(draw(s) >> 11) * 0x1p-53, p->all_rest);
+    double u = times((double)(dis__xoshiro_next(s) >> 11) * 0x1p-53, p->all_rest);
     for (int k = 0; k < COUNT; k++) {
         if (u < p->rest[k]) return k;
         u = less(u, p->rest[k]);
@@ -229,7 +193,7 @@ static __device__ __forceinline__ unsigned stream(uint64_t (&s)[4], poisson *p, 
     for (int t = 0; t < USUAL; t++) usual[t] = t < n_bounds ? p->bound[t] : 0x7fffffff;
     unsigned all = 0;
     for (int item = LANES / 2 * lane; item < (n + 63) / 64 * 64; item += 64) {
-        const uint64_t x = draw(s), y = draw(s);
+        const uint64_t x = dis__xoshiro_next(s), y = dis__xoshiro_next(s);
         all += four(x, usual, n_bounds, p, item, n, sums);
         all += four(y, usual, n_bounds, p, item + 32, n, sums);
     }
@@ -261,13 +225,13 @@ static __device__ __forceinline__ void top_up(uint64_t (&s)[4], uint32_t missing
 {
     uint32_t k = 0;
     for (; k + 2 <= missing; k += 2) {
-        const uint64_t word = draw(s);
+        const uint64_t word = dis__xoshiro_next(s);
         if ((int)(k / 2 % LANES) != lane) continue;
         sums->add((int)((word >> 32) * (uint64_t)n >> 32), 1);
         sums->add((int)((word & 0xffffffffu) * (uint64_t)n >> 32), 1);
     }
     if (k < missing) {
-        const uint64_t word = draw(s);
+        const uint64_t word = dis__xoshiro_next(s);
         const int item = (int)__umul64hi(word, (uint64_t)n);
         if (lane == 0) sums->add(item, 1);
     }
@@ -290,7 +254,8 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
     const uint32_t total = b.total[place];
     const double aim = less((double)total, times(DIS_BOOTSTRAP_SHORT_BY, sqrt((double)total)));
     poisson *const p = &shared[group];
-    source from = source_at(b.seed, STREAM | (uint64_t)(block + 1) << 32, (uint64_t)(b.first + r));
+    uint64_t from[4];
+    dis__xoshiro_start(from, b.seed, STREAM | (uint64_t)(block + 1) << 32, (uint64_t)(b.first + r));
     sums_of<SUMS, BINS> sums = {{},
                                 b.column + (BINS ? 0 : b.first_sum * b.stride) + at,
                                 b.stride,
@@ -301,7 +266,7 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
     sums.clear();
     if (!(aim < 1 || aim > 4 * (double)n)) {
         if (lane == 0) poisson_cut(aim / (double)n, b.mass[place], p);
-        const uint64_t word = draw(from.s);
+        const uint64_t word = dis__xoshiro_next(from);
         uint64_t s[4];
         for (int w = 0; w < 4; w++) s[w] = spread(word, w * LANES + lane);
         do {
@@ -311,11 +276,11 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
             drawn = stream(s, p, lane, n, &sums);
             for (int o = 1; o < LANES; o *= 2) drawn += __shfl_xor_sync(mask, drawn, o);
             __syncwarp(mask);
-            drawn += decide(p, from.s, lane, &sums);
+            drawn += decide(p, from, lane, &sums);
             __syncwarp(mask);
         } while (drawn > total);
     }
-    top_up(from.s, total - drawn, lane, n, &sums);
+    top_up(from, total - drawn, lane, n, &sums);
 #pragma unroll
     for (int c = 0; c < SUMS; c++) {
         double x = sums.x[c];
