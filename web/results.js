@@ -28,7 +28,7 @@ function roundNumber(text) {
 
 /* Titles of columns that have another name in files. */
 const COLUMN_TITLES = {
-    task: 'Item', worker: 'Annotator', model: 'Judge', right: 'Probability', n: 'Items', ci_low: 'from', ci_high: 'to', odd: 'Surprise',
+    task: 'Item', worker: 'Annotator', model: 'Judge', p_correct: 'Probability', n: 'Items', ci_low: 'from', ci_high: 'to', surprise: 'Surprise',
 };
 const columnTitle = (name) => COLUMN_TITLES[name] || (name[0] || '').toUpperCase() + name.slice(1).replaceAll('_', ' ');
 
@@ -90,7 +90,7 @@ function agreementTable(table) {
 const VERDICTS = ['constant', 'random', 'weak'];
 
 function reviewTables(step, files) {
-    const items = pickColumns(firstRows(files[step.files.items]), ['task', 'text', 'label', 'right', 'votes', 'reason']);
+    const items = pickColumns(firstRows(files[step.files.items]), ['task', 'text', 'label', 'p_correct', 'votes', 'reason']);
     const all = firstRows(files[step.files.annotators]);
     const annotators = pickColumns(all, ['worker', 'votes', 'quality', 'verdict', 'reason']);
     const verdict = annotators.columns.indexOf('verdict');

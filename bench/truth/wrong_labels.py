@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from label_methods import ROOT, SETS, data_folder, read_gold  # noqa: E402
 
 ORDERS = {
-    "1 - right": lambda r: 1 - float(r["right"]),
+    "1 - p_correct": lambda r: 1 - float(r["p_correct"]),
     "margin of vote shares": lambda r: -abs(float(r["for_label"]) - float(r["for_other"])) / max(float(r["votes"]), 1),
     "gain": lambda r: float(r["gain"]),
     "surprise": lambda r: float(r["surprise"]),

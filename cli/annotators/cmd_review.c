@@ -12,9 +12,9 @@ static const cli_option options[] = {
     CLI_TABLE_OPTIONS(review_values, figures),
     OPTION(COUNT, top, "top", .argument = "N", .fallback = "0",
            CLI_HELP(OUTPUT, "number of items and annotators to show [20 as text, all in a file]")),
-    OPTION(CHOICE, by, "by", .argument = "ORDER", .fallback = "auto", .choices = "gain|doubt|surprise|auto",
-           CLI_HELP(OUTPUT, "order items by expected gain of another vote, probability of a wrong label (doubt), or "
-                            "unexpected votes; auto: gain with --budget, else doubt")),
+    OPTION(CHOICE, by, "by", .argument = "ORDER", .fallback = "auto", .choices = "gain|uncertainty|surprise|auto",
+           CLI_HELP(OUTPUT, "order items by expected gain of another vote, probability of a wrong label (uncertainty), or "
+                            "unexpected votes; auto: gain with --budget, else uncertainty")),
     OPTION(COUNT, budget, "budget", .argument = "N", .fallback = "0"),
     CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS, CLI_HELP(OUTPUT, "write one row per item")),
     CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
@@ -295,35 +295,37 @@ const cli_command cli_cmd_review = {
     .section = CLI_CHECK,
     .summary = "find items to relabel and annotators to check, with reasons",
     .operands = "VOTES...",
-    .text = "Ranks items by the probability that their label is wrong, and annotators by the evidence that they ignore "
-            "the items. Each row gives the reason. If votes agree no more than chance, review reports this and gives "
-            "no verdict on labels or annotators.\n"
-            "\n"
-            "Columns of items:\n"
-            "- label, right: the label that dissent labels writes, and its probability; with --labels, both come from "
-            "that file\n"
-            "- gain: expected decrease in entropy (nats) from another vote of a typical annotator\n"
-            "- odd: how unexpected the votes are for these annotators, in standard deviations; at 2 or more, the item "
-            "may be unclear\n"
-            "- hard: probability that the item is harder than most\n"
-            "\n"
-            "Columns of annotators:\n"
-            "- evidence: log10 Bayes factor that the annotator ignores the items; above 1, the annotator is flagged "
-            "(above a larger value, if few annotators ignore the items)\n"
-            "- quality: probability that a vote is correct, with a 95 % interval that allows for shared errors\n"
-            "- weak: the annotator agrees with others less than they agree on the same items, at a false discovery "
-            "rate of 5 %\n"
-            "- gold_accuracy: with --gold, accuracy on known labels\n"
-            "\n"
-            "Items that no one else voted on say nothing about an annotator and are left out. Items with known labels "
-            "are not relabelled.\n"
-            "\n"
-            "With --scale ordinal, labels come from the method ordinal, and annotators have a bias, a spread and a "
-            "share of random votes.\n"
-            "\n"
-            "With --accept P, items are split into those with a label of at least that probability and those to send "
-            "back. With --budget N, votes are assigned to items one by one, each to the item with the largest expected "
-            "gain. Run review again when the votes have come in.",
+    .text =
+        "Ranks items by the probability that their label is wrong, and annotators by the evidence that they ignore "
+        "the items. Each row gives the reason. If votes agree no more than chance, review reports this and gives "
+        "no verdict on labels or annotators.\n"
+        "\n"
+        "Columns of items:\n"
+        "- label, correct: the label that dissent labels writes, and its probability (p_correct in files); with "
+        "--labels, both come from "
+        "that file\n"
+        "- gain: expected decrease in entropy (nats) from another vote of a typical annotator\n"
+        "- surprise: how unexpected the votes are for these annotators, in standard deviations; at 2 or more, the item "
+        "may be unclear\n"
+        "- p_hard (in files): probability that the item is harder than most\n"
+        "\n"
+        "Columns of annotators:\n"
+        "- evidence: log10 Bayes factor that the annotator ignores the items; above 1, the annotator is flagged "
+        "(above a larger value, if few annotators ignore the items)\n"
+        "- quality: probability that a vote is correct, with a 95 % interval that allows for shared errors\n"
+        "- weak: the annotator agrees with others less than they agree on the same items, at a false discovery "
+        "rate of 5 %\n"
+        "- gold_accuracy: with --gold, accuracy on known labels\n"
+        "\n"
+        "Items that no one else voted on say nothing about an annotator and are left out. Items with known labels "
+        "are not relabelled.\n"
+        "\n"
+        "With --scale ordinal, labels come from the method ordinal, and annotators have a bias, a spread and a "
+        "share of random votes.\n"
+        "\n"
+        "With --accept P, items are split into those with a label of at least that probability and those to send "
+        "back. With --budget N, votes are assigned to items one by one, each to the item with the largest expected "
+        "gain. Run review again when the votes have come in.",
     .examples = "  dissent review votes.csv\n"
                 "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
                 "  dissent review votes.csv --accept .9 --accepted good.csv --send-back again.csv\n"

@@ -9,7 +9,7 @@
 
 #define N(array) (sizeof(array) / sizeof *(array))
 enum { LINE = 110 };
-static const char *const orders[] = {"gain", "doubt", "surprise"};
+static const char *const orders[] = {"gain", "uncertainty", "surprise"};
 
 /* ---- tables ---- */
 
@@ -24,14 +24,14 @@ static void put_real(dis__table_writer *t, double x)
 dis_status review_items_write(const review_command *job, const char *path, const char *format, size_t n,
                               review_which which)
 {
-    static const char *const columns[] = {"task",      "label", "right",     "gain", "surprise", "hard", "votes",
+    static const char *const columns[] = {"task",      "label", "p_correct", "gain", "surprise", "p_hard", "votes",
                                           "for_label", "other", "for_other", "buy",  "reason",   "best"};
     const char *all[N(columns) + 3];
     size_t n_columns = N(columns);
     memcpy(all, columns, sizeof columns);
     if (job->view.ordinal_items) {
-        all[n_columns++] = "place";
-        all[n_columns++] = "place_se";
+        all[n_columns++] = "position";
+        all[n_columns++] = "position_se";
     }
     if (job->texts) all[n_columns++] = "text";
     dis__table_writer *t;
@@ -130,10 +130,10 @@ static void put_items(const review_command *job, dis__json_writer *j, size_t n)
         cli_json_write_text(j, "task", dis_names_get(job->in.view.tasks, x->item, NULL));
         cli_json_write_text(j, "label", dis_names_get(job->in.view.classes, x->label, NULL));
         cli_json_write_text(j, "best", dis_names_get(job->in.view.classes, x->most_probable, NULL));
-        cli_json_write_real(j, "right", x->p_correct);
+        cli_json_write_real(j, "p_correct", x->p_correct);
         cli_json_write_real(j, "gain", x->gain);
         cli_json_write_real(j, "surprise", x->surprise);
-        cli_json_write_real(j, "hard", x->p_hard);
+        cli_json_write_real(j, "p_hard", x->p_hard);
         cli_json_write_real(j, "votes", x->votes);
         cli_json_write_count(j, "buy", x->votes_to_buy);
         cli_json_write_text(j, "reason",
@@ -216,7 +216,7 @@ dis_status review_json_write(const review_command *job, const char *path)
     cli_json_write_text(j, "by", orders[l->order]);
     cli_json_write_count(j, "budget", job->v->budget);
     cli_json_write_count(j, "spent", l->budget_spent);
-    cli_json_write_count(j, "doubtful_workers", l->n_unreliable);
+    cli_json_write_count(j, "unreliable_workers", l->n_unreliable);
     cli_json_write_count(j, "weak_workers", l->n_weak);
     cli_json_write_count(j, "unjudged_workers", l->n_without_verdict);
     chance_test_write_json(j, &l->chance);
@@ -227,10 +227,10 @@ dis_status review_json_write(const review_command *job, const char *path)
     }
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
-    put_share(j, "expected_right", l->expected_accuracy, l->n_items);
-    put_share(j, "expected_right_after_budget", l->expected_accuracy_after, l->n_items);
-    if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->expected_accuracy_accepted, l->n_accepted);
-    put_share(j, "typical_worker_right", l->typical_accuracy, isnan(l->typical_accuracy) ? 0 : job->in.view.n_votes);
+    put_share(j, "expected_accuracy", l->expected_accuracy, l->n_items);
+    put_share(j, "expected_accuracy_after_budget", l->expected_accuracy_after, l->n_items);
+    if (job->v->accept > 0) put_share(j, "expected_accuracy_accepted", l->expected_accuracy_accepted, l->n_accepted);
+    put_share(j, "typical_accuracy", l->typical_accuracy, isnan(l->typical_accuracy) ? 0 : job->in.view.n_votes);
     dis__json_writer_end_object(j);
     put_items(job, j, review_rows_limit(l->n_items, top));
     put_workers(job, j, review_rows_limit(l->n_unreliable + l->n_weak, top));
@@ -257,16 +257,17 @@ static void print_text(const char *text)
 void review_items_print(const review_command *job, size_t n)
 {
     const bool budget = job->v->budget > 0;
-    printf("%-24s %-12s %6s %6s %6s%s  %s\n", "item", "label", "right", "gain", "odd", budget ? "  buy" : "", "why");
+    printf("%-24s %-12s %7s %6s %8s%s  %s\n", "item", "label", "correct", "gain", "surprise", budget ? "  buy" : "",
+           "why");
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->view.items[r];
         char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON_SIZE], safe[2 * DIS_REVIEW_REASON_SIZE];
         dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_text_escape(reason, safe, sizeof safe);
-        char right[16] = "-";
-        if (!isnan(x->p_correct)) snprintf(right, sizeof right, "%.3f", x->p_correct);
-        printf("%-24s %-12s %6s %6.3f %6.1f", cli_safe(dis_names_get(job->in.view.tasks, x->item, NULL), task),
-               cli_safe(dis_names_get(job->in.view.classes, x->label, NULL), label), right, x->gain, x->surprise);
+        char correct[16] = "-";
+        if (!isnan(x->p_correct)) snprintf(correct, sizeof correct, "%.3f", x->p_correct);
+        printf("%-24s %-12s %7s %6.3f %8.1f", cli_safe(dis_names_get(job->in.view.tasks, x->item, NULL), task),
+               cli_safe(dis_names_get(job->in.view.classes, x->label, NULL), label), correct, x->gain, x->surprise);
         if (budget) printf(" %4u", x->votes_to_buy);
         printf("  %s\n", safe);
         if (job->texts) print_text(dis_names_get(job->texts, x->item, NULL));
@@ -275,13 +276,13 @@ void review_items_print(const review_command *job, size_t n)
 
 void review_workers_print(const review_command *job, size_t n)
 {
-    printf("\n%-24s %7s %6s %-13s %8s  %s\n", "worker", "votes", "right", "95 % interval", "evidence", "why");
+    printf("\n%-24s %7s %8s %-13s %8s  %s\n", "worker", "votes", "accuracy", "95 % interval", "evidence", "why");
     for (size_t r = 0; r < n; r++) {
         const dis_review_worker *x = &job->view.workers[r];
         char name[CLI_SAFE], reason[DIS_REVIEW_REASON_SIZE], safe[2 * DIS_REVIEW_REASON_SIZE];
         dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_text_escape(reason, safe, sizeof safe);
-        printf("%-24s %7llu %6.3f %5.3f - %5.3f %8.1f  %s\n",
+        printf("%-24s %7llu %8.3f %5.3f - %5.3f %8.1f  %s\n",
                cli_safe(dis_names_get(job->in.view.workers, x->worker, NULL), name), (unsigned long long)x->votes,
                x->accuracy, x->accuracy_low, x->accuracy_high, x->evidence, safe);
     }

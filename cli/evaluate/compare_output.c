@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const cell_titles[DIS_CELLS] = {"both right", "both wrong", "only A right", "only B right"};
+static const char *const cell_titles[DIS_CELLS] = {"both correct", "both wrong", "only A correct", "only B correct"};
 static const char *const statistic_titles[DIS_CELL_STATISTICS] = {"kurtosis", "entropy", "max. p"};
 static const char *const stars[] = {"", "*", "**"};
 
@@ -66,7 +66,7 @@ static void mcnemar_text(const dis_comparison_view *v)
     for (size_t q = 0; q < v->n_pairs && q < SHOWN; q++) {
         const dis_mcnemar *t = &v->mcnemar[q];
         char p[CLI_NUMBER];
-        printf("%-10sonly A right %llu, only B right %llu, %s (%s)\n", q ? "" : "McNemar",
+        printf("%-10sonly A correct %llu, only B correct %llu, %s (%s)\n", q ? "" : "McNemar",
                (unsigned long long)t->only_a, (unsigned long long)t->only_b, p_text(t->p, 0, p), law_of(t));
     }
     size_t below = 0;
@@ -90,7 +90,7 @@ static void cells_text(const dis_comparison_view *v)
         }
         putchar('\n');
     }
-    printf("only A right against only B right, Mann-Whitney:\n");
+    printf("only A correct against only B correct, Mann-Whitney:\n");
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
         const dis_cell_statistic *x = &v->statistic[s];
         char p[CLI_NUMBER];
@@ -199,8 +199,8 @@ static void put_mcnemar(const dis_comparison_view *v, dis__json_writer *j)
         dis__json_writer_begin_object(j);
         cli_json_write_count(j, "seed_a", (in_order ? q : q / v->n_b) + 1);
         cli_json_write_count(j, "seed_b", (in_order ? q : q % v->n_b) + 1);
-        cli_json_write_count(j, "only_a_right", t->only_a);
-        cli_json_write_count(j, "only_b_right", t->only_b);
+        cli_json_write_count(j, "only_a_correct", t->only_a);
+        cli_json_write_count(j, "only_b_correct", t->only_b);
         cli_json_write_text(j, "law", law_of(t));
         cli_json_write_real(j, "statistic", t->statistic);
         cli_json_write_real(j, "p", t->p);

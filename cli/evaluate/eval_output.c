@@ -156,7 +156,7 @@ dis_status eval_table_write(const eval_command *job, const char *format)
 
 dis_status eval_items_write(const eval_command *job)
 {
-    static const char *const first[] = {"predictions", "task", "gold", "predicted", "right"};
+    static const char *const first[] = {"predictions", "task", "gold", "predicted", "correct"};
     const char *columns[N(first) + DIS_EVALUATION_METRICS];
     const dis_alignment_view *a = &job->in.alignment;
     const dis_evaluation_items *any = &job->view[0].items; /* all have the same columns */
@@ -194,8 +194,8 @@ dis_status eval_items_write(const eval_command *job)
 dis_status eval_class_table_write(const eval_command *job)
 {
     static const char *const columns[] = {
-        "predictions",       "class",  "gold",          "predicted",      "right", "precision", "precision_ci_low",
-        "precision_ci_high", "recall", "recall_ci_low", "recall_ci_high", "f1",    "f1_ci_low", "f1_ci_high"};
+        "predictions",       "class",  "gold",          "predicted",      "correct", "precision", "precision_ci_low",
+        "precision_ci_high", "recall", "recall_ci_low", "recall_ci_high", "f1",      "f1_ci_low", "f1_ci_high"};
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(job->v->class_table, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
@@ -278,7 +278,7 @@ static void put_classes(const eval_command *job, dis__json_writer *j, const dis_
         cli_json_write_text(j, "class", dis_names_get(job->in.alignment.classes, k, NULL));
         cli_json_write_count(j, "gold", s->n_gold);
         cli_json_write_count(j, "predicted", s->n_predicted);
-        cli_json_write_count(j, "right", s->n_correct);
+        cli_json_write_count(j, "correct", s->n_correct);
         dis__json_writer_key(j, "precision");
         dis__json_writer_metric(j, &s->precision);
         dis__json_writer_key(j, "recall");

@@ -461,7 +461,7 @@ void votes_input_write_json_notes(const votes_input *in, dis__json_writer *j)
     cli_json_write_count(j, "duplicates", n->duplicates);
     cli_json_write_count(j, "renormalised", n->renormalised);
     cli_json_write_count(j, "items_left_out", n->items_left_out);
-    cli_json_write_bool(j, "look_alike_classes", n->similar_classes);
+    cli_json_write_bool(j, "similar_classes", n->similar_classes);
     char cause[64] = "";
     if (n->reader_cause) cli_message_format(n->reader_cause, cause, sizeof cause);
     cli_json_write_text(j, "reader", n->reader);

@@ -247,11 +247,12 @@ static int count_workers(labels_command *job)
                          "--workers: this input has no annotator ids; give one row per vote with a worker column");
     }
     if (!job->v->workers) return 0;
-    job->borne_out = calloc(n ? n : 1, sizeof *job->borne_out);
+    job->expected_accuracy = calloc(n ? n : 1, sizeof *job->expected_accuracy);
     job->n_voted = calloc(n ? n : 1, sizeof *job->n_voted);
-    if (!job->borne_out || !job->n_voted)
+    if (!job->expected_accuracy || !job->n_voted)
         return cli_error(job->c, DIS_ELIMIT, "no memory for the shares of %zu workers", n);
-    return cli_failed(job->c, dis_votes_worker_quality(job->ctx, job->in.votes, job->p, job->borne_out, job->n_voted));
+    return cli_failed(job->c,
+                      dis_votes_worker_quality(job->ctx, job->in.votes, job->p, job->expected_accuracy, job->n_voted));
 }
 
 static int write_all(labels_command *job)
@@ -345,7 +346,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     const int code = work(job);
     if (code != 0) dis__context_abort(job->ctx, code);
     dis_label_result_destroy(job->result);
-    free(job->borne_out);
+    free(job->expected_accuracy);
     free(job->n_voted);
     dis_free(job->predictions);
     dis_state_destroy(job->start);

@@ -48,7 +48,7 @@ typedef struct {
     dis_chance_test chance;
     const double *class_weight; /* that known labels chose, or NULL */
     const double *p;            /* the final labels */
-    double *borne_out;          /* (n_workers) or NULL */
+    double *expected_accuracy;  /* (n_workers) or NULL */
     uint64_t *n_voted;          /* (n_workers) or NULL */
 } labels_command;
 

@@ -80,7 +80,7 @@ static void write_rows(const labels_command *job, dis__table_writer *table)
         dis__table_writer_text(table, name, length);
         dis__table_writer_count(table, job->n_voted[w]);
         if (job->n_voted[w])
-            dis__table_writer_real(table, job->borne_out[w]);
+            dis__table_writer_real(table, job->expected_accuracy[w]);
         else
             dis__table_writer_null(table);
         for (size_t m = 0; m < job->n_views; m++) {
@@ -100,7 +100,7 @@ int labels_workers_write(const labels_command *job, const char *path)
     char **names = calloc(n, sizeof *names);
     bool fine = names != NULL;
     if (fine) {
-        static const char *const fixed[FIXED] = {"worker", "votes", "borne_out"};
+        static const char *const fixed[FIXED] = {"worker", "votes", "expected_accuracy"};
         for (size_t i = 0; i < FIXED; i++) fine = (names[i] = strdup(fixed[i])) && fine;
         fine = fine && name_columns(job, names);
     }

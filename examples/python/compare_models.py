@@ -27,6 +27,6 @@ for name in ("accuracy", "macro_f1", "cross_entropy", "jsd", "entropy_correlatio
 comparison = dissent.compare(a, b, gold, human=people)
 difference = comparison.accuracy.difference
 print(f"A - B: {difference.value:+.3f} [{difference.ci_low:+.3f}, {difference.ci_high:+.3f}], p = {comparison.accuracy.p:.4f}")
-print("items that only A has right:", comparison.cells["only_a_right"], "only B:", comparison.cells["only_b_right"])
+print("items that only A has correct:", comparison.cells["only_a_correct"], "only B:", comparison.cells["only_b_correct"])
 
 dissent.report("models.html", predictions={"A": a[0], "B": b[0]}, gold=gold, human=people)

@@ -28,9 +28,9 @@ enum { DIS_REVIEW_REASON_SIZE = 512 }; /* bytes that every reason fits into; lon
 
 typedef enum {
     DIS_REVIEW_BY_GAIN,        /* where further votes of the same crowd help most */
-    DIS_REVIEW_BY_UNCERTAINTY, /* where the label is most likely wrong: smallest `right` first */
+    DIS_REVIEW_BY_UNCERTAINTY, /* where the label is most likely wrong: smallest `p_correct` first */
     DIS_REVIEW_BY_SURPRISE,    /* where votes are least like those workers: the item itself may be at fault */
-    DIS_REVIEW_BY_DEFAULT,     /* by doubt; by gain where there is a budget */
+    DIS_REVIEW_BY_DEFAULT,     /* by uncertainty; by gain with a budget */
 } dis_review_order;
 
 typedef struct {
@@ -63,7 +63,7 @@ typedef struct {
     double p_hard;   /* probability that the item is harder than most */
     uint32_t votes_to_buy; /* votes of the budget that go here */
     bool is_gold;          /* gold: nothing to relabel */
-    bool accepted;         /* right >= accept */
+    bool accepted;         /* p_correct >= accept */
 } dis_review_item;
 
 /* The verdict on a worker. The first four are found by evidence; `doubtful` are constant, random and confuses. */

@@ -29,7 +29,7 @@ typedef enum {
     DIS_WATCH_NEEDS_VOTES, /* not confident after the votes that every item gets: one more is needed */
     DIS_WATCH_VOTE_LIMIT,  /* retired without a confident label: it has as many votes as an item may get */
 } dis_watch_reason;
-/* "sure", "more", "limit". */
+/* "confident", "needs_votes", "vote_limit". */
 DIS_ENUM_API(dis_watch_reason);
 
 typedef struct {

@@ -220,7 +220,7 @@ def compare(
 
     >>> gold = ["x", "y", "y", "x"]
     >>> c = compare(["x", "y", "y", "y"], ["y", "y", "x", "y"], gold, resamples=0)
-    >>> c.accuracy.difference.value, c.cells["only_a_right"]
+    >>> c.accuracy.difference.value, c.cells["only_a_correct"]
     (0.5, 2)
     """
     if (gold is None) == (votes is None):

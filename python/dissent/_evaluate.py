@@ -67,7 +67,7 @@ class Evaluation(Figures):
         if found["classes"]:
             rows = found["classes"]
             columns: dict[str, Any] = {"label": self.classes}
-            columns.update({c: np.array([r[c] for r in rows]) for c in ("gold", "predicted", "right")})
+            columns.update({c: np.array([r[c] for r in rows]) for c in ("gold", "predicted", "correct")})
             for c in ("precision", "recall", "f1"):
                 columns[c] = np.array([number_of(r[c]) for r in rows])
                 if rows[0][c]["ci_low"] is not None:

@@ -23,20 +23,20 @@ from ._texts import item_texts
 from ._votes import Votes, as_votes
 
 # columns that a notebook shows
-_ITEMS = ("task", "text", "label", "right", "gain", "buy", "reason")
+_ITEMS = ("task", "text", "label", "p_correct", "gain", "buy", "reason")
 _WORKERS = ("worker", "votes", "quality", "low", "high", "peers", "cause", "reason")
 
 
 class Review(Framed):
     """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
 
-    Column ``label`` of ``items`` is the label of ``labels(votes)``, column ``right`` its probability. ``right`` is the
-    expected share of correct labels, and ``right_after`` the same after the budget is spent as column ``buy`` proposes.
-    ``spent`` is the part of the budget that is used, ``typical`` the expected share of correct votes. ``beyond_chance``
-    is False if votes agree no more than chance; labels and workers are then not assessed (``right`` is None).
+    Column ``label`` of ``items`` is the label of ``labels(votes)``, column ``p_correct`` its probability.
+    ``expected_accuracy`` is the expected share of correct labels, and ``expected_accuracy_after`` the same after the budget is spent as column ``buy`` proposes.
+    ``spent`` is the part of the budget that is used, ``typical_accuracy`` the expected share of correct votes. ``beyond_chance``
+    is False if votes agree no more than chance; labels and workers are then not assessed (``expected_accuracy`` is None).
     ``chance`` is the test, as in agreement(): its ``verdict`` is "unknown" for too few votes on common tasks.
-    ``n_doubtful``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random,
-    confuses, weak, unjudged). ``n_accepted`` counts the accepted labels, and ``right_accepted`` is the expected share
+    ``n_unreliable``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random,
+    confuses, weak, unjudged). ``n_accepted`` counts the accepted labels, and ``expected_accuracy_accepted`` is the expected share
     of correct ones. ``by`` is the order of the items, ``method`` the source of the labels.
 
     Columns of ``workers``: ``quality`` is the accuracy, the probability of a correct vote on a task like these. Its 95 %
@@ -45,8 +45,8 @@ class Review(Framed):
     (``difference_low``, ``difference_high``) and a p-value for the false discovery rate (``p_adjusted``). With ``gold``,
     ``gold_accuracy`` is the share of ``gold_votes`` that are correct, with its interval (``gold_low``, ``gold_high``).
 
-    With scale="ordinal", ``items`` also has ``place`` (position on the line of classes, which are at 0, 1, 2, ...) and
-    ``place_se``. ``workers`` has ``bias`` and ``spread`` in classes, with 95 % intervals (``bias_low``, ...), and
+    With scale="ordinal", ``items`` also has ``position`` (on the line of classes, which are at 0, 1, 2, ...) and
+    ``position_se``. ``workers`` has ``bias`` and ``spread`` in classes, with 95 % intervals (``bias_low``, ...), and
     ``lapse``, the share of votes that ignore the item. ``n_biased`` counts workers with a bias above a quarter of a
     class.
     """
@@ -56,19 +56,19 @@ class Review(Framed):
     def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:
         self.method: str = found["method"]
         self.n_items: int = found["n_items"]
-        self.right: float | None = found["right"]
+        self.expected_accuracy: float | None = found["expected_accuracy"]
         self.by: str = found["by"]
         self.beyond_chance: bool = bool(found["beyond_chance"])
         self.chance: dict[str, Any] = found["chance"]
-        self.n_doubtful: int = found["n_doubtful"]
+        self.n_unreliable: int = found["n_unreliable"]
         self.n_weak: int = found["n_weak"]
         self.n_biased: int = found["n_biased"]
         self.n_unjudged: int = found["n_unjudged"]
         self.n_accepted: int = found["n_accepted"]
-        self.right_accepted: float = found["right_accepted"]
-        self.right_after: float | None = found["right_after"]
+        self.expected_accuracy_accepted: float = found["expected_accuracy_accepted"]
+        self.expected_accuracy_after: float | None = found["expected_accuracy_after"]
         self.spent: int = found["spent"]
-        self.typical: float | None = found["typical"]
+        self.typical_accuracy: float | None = found["typical_accuracy"]
         columns = columns_of(found["items"] or {})
         items = columns.pop("item")
         tasks = votes.tasks[items]
@@ -87,7 +87,7 @@ class Review(Framed):
             numbers = columns.pop("worker")
             ids = votes.workers[numbers]
             columns.update({name: x[numbers] for name, x in columns_of(found["ordinal_workers"] or {}).items()})
-            for name in ("said", "truth"):
+            for name in ("chosen_class", "true_class"):
                 columns[name] = votes._labels(columns[name])
             self.workers = make_table(
                 {"worker": ids, "cause": found["causes"], **columns, "reason": found["worker_reasons"]},
@@ -100,25 +100,25 @@ class Review(Framed):
         return {
             "method": self.method,
             "items": self.n_items,
-            "right": self.right,
+            "expected_accuracy": self.expected_accuracy,
             "by": self.by,
             "beyond_chance": self.beyond_chance,
             "chance": self.chance,
-            "n_doubtful": self.n_doubtful,
+            "n_unreliable": self.n_unreliable,
             "n_weak": self.n_weak,
             "n_biased": self.n_biased,
             "n_unjudged": self.n_unjudged,
             "n_accepted": self.n_accepted,
-            "right_accepted": self.right_accepted,
-            "right_after": self.right_after,
+            "expected_accuracy_accepted": self.expected_accuracy_accepted,
+            "expected_accuracy_after": self.expected_accuracy_after,
             "spent": self.spent,
-            "typical": self.typical,
+            "typical_accuracy": self.typical_accuracy,
         }
 
     def __repr__(self) -> str:
         return (
-            f"Review({self.n_items} tasks, expected share of correct labels {_known(self.right)}, "
-            f"after {self.spent} more votes {_known(self.right_after)})"
+            f"Review({self.n_items} tasks, expected share of correct labels {_known(self.expected_accuracy)}, "
+            f"after {self.spent} more votes {_known(self.expected_accuracy_after)})"
         )
 
     def _repr_html_(self) -> str:
@@ -200,9 +200,9 @@ def review(
         As aggregators take them.
     budget : int
         Votes that can be bought: column ``buy`` says where.
-    by : {"auto", "doubt", "gain", "surprise"}
+    by : {"auto", "uncertainty", "gain", "surprise"}
         Order of the items: label most likely wrong first, where further votes help most, where votes are least
-        expected of those workers. "auto": doubt, with a budget gain.
+        expected of those workers. "auto": uncertainty, with a budget gain.
     gold : labels by task, optional
         Known labels.
     labels : labels or probabilities by task, optional

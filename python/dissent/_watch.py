@@ -25,7 +25,7 @@ def _text(what: str, value: object) -> str:
 
 
 class WatchRow(NamedTuple):
-    """A result of a vote: an item is complete (`sure`), needs `more` votes, or has reached the maximum (`limit`)."""
+    """A result of a vote: an item is complete (`confident`), needs votes (`needs_votes`), or has reached the maximum (`vote_limit`)."""
 
     task: str
     label: str
@@ -69,8 +69,8 @@ class Watch:
     >>> watch.add("t1", "ann", "a")
     []
     >>> watch.add("t1", "bob", "a")
-    [WatchRow(task='t1', label='a', p=0.961538..., votes=2, reason='sure')]
-    >>> watch.counts["sure"]
+    [WatchRow(task='t1', label='a', p=0.961538..., votes=2, reason='confident')]
+    >>> watch.counts["confident"]
     1
     """
 
@@ -110,18 +110,18 @@ class Watch:
         vote = _text("the task", task), _text("the worker", worker), _text("the label", label)
         return [WatchRow(*row) for row in self._watch.add(*vote)]
 
-    def settle(self) -> list[WatchRow]:
+    def finalize(self) -> list[WatchRow]:
         """Checks all open items again with the current estimates of workers, and returns rows of complete items."""
-        return [WatchRow(*row) for row in self._watch.settle()]
+        return [WatchRow(*row) for row in self._watch.finalize()]
 
     @property
     def counts(self) -> dict[str, int]:
-        """votes, late, duplicates, sure, unsure (done at max_votes), open, n_workers, n_classes."""
+        """votes, late, duplicates, confident, at_vote_limit (done at max_votes), open, n_workers, n_classes."""
         return self._watch.look()
 
     def __repr__(self) -> str:
         n = self.counts
-        return f"Watch({n['votes']} votes; {n['sure']} tasks sure, {n['unsure']} at the limit, {n['open']} open)"
+        return f"Watch({n['votes']} votes; {n['confident']} tasks confident, {n['at_vote_limit']} at the limit, {n['open']} open)"
 
     def _repr_html_(self) -> str:
         return _table(["", "count"], [[name.removeprefix("n_"), f"{n:,}"] for name, n in self.counts.items()], "Watch")

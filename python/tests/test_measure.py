@@ -429,7 +429,7 @@ def test_review_of_given_labels():
     first = {str(t) for t in r.items["task"][:20]}
     assert len(first & {f"t{i}" for i in range(20)}) >= 15
     assert r.n_accepted == int(np.sum(r.items["accepted"])) and 0 < r.n_accepted < 300
-    assert r.right_accepted >= 0.8 and r.beyond_chance
+    assert r.expected_accuracy_accepted >= 0.8 and r.beyond_chance
     assert int(np.sum(r.workers["shared"])) == len(votes)
     with pytest.raises(dissent.OptionError):
         dissent.review(votes, accept=2)

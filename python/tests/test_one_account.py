@@ -73,7 +73,7 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
     doubtful = {w for w, v in verdicts.items() if v in ("constant", "random", "confuses")}
 
     assert {w: r["verdict"] for w, r in listed.items()} == verdicts
-    assert tool["doubtful_workers"] == len(doubtful)
+    assert tool["unreliable_workers"] == len(doubtful)
     told = re.search(r"(\d+) of \d+ annotators (?:is|are) unreliable", says)
     assert (int(told.group(1)) if told else 0) == len(doubtful)
     if "unreliable annotator" in tiles or "unreliable annotators" in tiles:
@@ -91,19 +91,19 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
             assert (float(r["correct"]), float(r["95 % from"]), float(r["to"])) == python[w]
         else:
             assert np.isnan(python[w][0])
-    right = tool["metrics"]["expected_right"]["value"]
-    assert right == (None if crowd in ("alone", "noise") else ours.right)
+    right = tool["metrics"]["expected_accuracy"]["value"]
+    assert right == (None if crowd in ("alone", "noise") else ours.expected_accuracy)
     if right is None:
-        assert "labels expected correct" not in tiles and ours.n_unjudged == len(verdicts) and ours.right is None
+        assert "labels expected correct" not in tiles and ours.n_unjudged == len(verdicts) and ours.expected_accuracy is None
     else:
         assert f"{100 * right:.0f} %" == tiles["labels expected correct"].replace("\u00a0", " ")
-    assert (tool["doubtful_workers"], tool["weak_workers"], tool["unjudged_workers"]) == (ours.n_doubtful, ours.n_weak, ours.n_unjudged)
+    assert (tool["unreliable_workers"], tool["weak_workers"], tool["unjudged_workers"]) == (ours.n_unreliable, ours.n_weak, ours.n_unjudged)
     assert ours.n_weak == (int(m.group(1)) if (m := re.search(r"(\d+) (?:is|are) less accurate than the others", says)) else 0)
     assert (tool["chance"]["verdict"] != "noise") == ours.beyond_chance and tool["chance"]["p"] == ours.chance["p"]
     assert ours.beyond_chance or "No verdict on single annotators" in says
     items = {r["item"]: r["correct"] for r in tables.get("label-next", [])}
     with open(tmp_path / "items.csv", newline="") as f:
-        assert all(items.get(r["task"], r["right"]) == r["right"] for r in csv.DictReader(f))
+        assert all(items.get(r["task"], r["p_correct"]) == r["p_correct"] for r in csv.DictReader(f))
 
     if crowd == "careful":  # and what they say is true
         assert verdicts["w12"] == "constant" and verdicts["w13"] == "random" and doubtful == {"w12", "w13"}

@@ -44,9 +44,9 @@ def _agree(votes, folder, *options, gold=None):
     for name in ("items.csv", "given.csv"):
         rows = _rows(folder / name)
         assert {r["task"]: r["label"] for r in rows} == {t: k for t, (k, _) in labels.items()}
-        judged = [r for r in rows if r["right"]]
+        judged = [r for r in rows if r["p_correct"]]
         assert len(judged) in (0, len(rows)) or gold
-        wrong = [(r["task"], r["right"], labels[r["task"]]) for r in judged if float(r["right"]) != float(labels[r["task"]][1])]
+        wrong = [(r["task"], r["p_correct"], labels[r["task"]]) for r in judged if float(r["p_correct"]) != float(labels[r["task"]][1])]
         assert wrong == []
     if gold is None:  # a report judges by gold labels; it does not pin to them
         run("report", votes, *options, "-o", folder / "page.html", "--resamples", "0", "-q")
@@ -66,12 +66,12 @@ def _python_agrees(votes, labels, judged, gold=None, **reading):
     for task, label, p in zip(ours.tasks.tolist(), ours.labels.tolist(), ours.p.max(axis=1).tolist()):
         assert (str(label), p) == (labels[str(task)][0], float(labels[str(task)][1]))
     review = dissent.review(table, gold=known)
-    for task, label, right in zip(*(review.items[c] for c in ("task", "label", "right"))):
+    for task, label, right in zip(*(review.items[c] for c in ("task", "label", "p_correct"))):
         assert str(label) == labels[str(task)][0] and (not judged or right == float(labels[str(task)][1]))
     given = dissent.review(table, labels=ours, gold=known)
-    assert given.right == review.right
-    if review.right is not None:
-        assert review.right == pytest.approx(np.mean([float(p) for _, p in labels.values()]), abs=1e-12)
+    assert given.expected_accuracy == review.expected_accuracy
+    if review.expected_accuracy is not None:
+        assert review.expected_accuracy == pytest.approx(np.mean([float(p) for _, p in labels.values()]), abs=1e-12)
 
 
 @needs_tool
@@ -119,4 +119,4 @@ def test_labels_without_probabilities_have_those_of_the_default(tmp_path):
     rows = _rows(tmp_path / "items.csv")
     assert len(rows) == 200
     for r in rows:
-        assert float(r["right"]) == float(default[r["task"]][f"p:{r['label']}"])
+        assert float(r["p_correct"]) == float(default[r["task"]][f"p:{r['label']}"])

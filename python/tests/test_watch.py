@@ -27,7 +27,7 @@ def test_rows_are_those_of_the_tool(tmp_path):
     out = run("watch", path, "--power", 0, "-o", tmp_path / "open.csv")
     told = [(r["task"], r["label"], float(r["p"]), int(r["votes"]), r["reason"]) for r in csv.DictReader(io.StringIO(out))]
     watch = dissent.Watch(power=0)
-    rows = [row for vote in crowd() for row in watch.add(*vote)] + watch.settle()
+    rows = [row for vote in crowd() for row in watch.add(*vote)] + watch.finalize()
     assert [tuple(row) for row in rows] == told and told
     watch.write(tmp_path / "mine.csv")
     assert (tmp_path / "mine.csv").read_bytes() == (tmp_path / "open.csv").read_bytes()

@@ -33,8 +33,8 @@ static const struct {
 static const char *const cell_names[DIS_CELLS] = {
     [DIS_CELL_BOTH_CORRECT] = "both_right",
     [DIS_CELL_BOTH_WRONG] = "both_wrong",
-    [DIS_CELL_ONLY_A] = "only_a_right",
-    [DIS_CELL_ONLY_B] = "only_b_right",
+    [DIS_CELL_ONLY_A] = "only_a_correct",
+    [DIS_CELL_ONLY_B] = "only_b_correct",
 };
 
 const char *dis__comparison_statistic_name(size_t i)

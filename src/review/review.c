@@ -266,7 +266,7 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     char what[128];
     DIS_TRY(check_counts(&v));
     if ((int)o->order < DIS_REVIEW_BY_GAIN || (int)o->order > DIS_REVIEW_BY_DEFAULT)
-        return dis__fail(DIS_EUSAGE, "items can be ordered by gain, doubt or surprise");
+        return dis__fail(DIS_EUSAGE, "items can be ordered by gain, uncertainty or surprise");
     if (!(o->accept >= 0 && o->accept <= 1))
         return dis__fail(DIS_EUSAGE, "labels are accepted from a probability of 0 to 1 on, not %g", o->accept);
     for (size_t i = 0; o->gold && i < v.n_items; i++)

@@ -98,12 +98,12 @@ def sides():
         scalars |= {f"pooled_accuracy_{s}": accuracy_score(*pooled), f"pooled_macro_f1_{s}": f1_score(*pooled, average="macro")}
     right = {s: np.array(side[s]) == gold for s in "ab"}
     cells = {"both_right": right["a"] & right["b"], "both_wrong": ~right["a"] & ~right["b"],
-             "only_a_right": right["a"] & ~right["b"], "only_b_right": right["b"] & ~right["a"]}
+             "only_a_correct": right["a"] & ~right["b"], "only_b_correct": right["b"] & ~right["a"]}
     for name, value in (("kurtosis", kurtosis(p, axis=1)), ("entropy", entropy(p, axis=1)), ("max_probability", p.max(1))):
         every = np.tile(value, (seeds, 1))
         for cell, where in cells.items():
             scalars |= {f"{name}_{cell}": every[where].mean(), f"n_{cell}": float(where.sum())}
-        x, y = (np.round(every[cells[c]], 10) for c in ("only_a_right", "only_b_right"))
+        x, y = (np.round(every[cells[c]], 10) for c in ("only_a_correct", "only_b_correct"))
         for alternative in ("two-sided", "less", "greater"):
             t = mannwhitneyu(x, y, alternative=alternative)
             scalars |= {f"{name}_u": t.statistic, f"{name}_p_{alternative}": t.pvalue}

@@ -148,9 +148,8 @@ static PyObject *get_notes(PyObject *object, PyObject *unused)
                          (unsigned long long)n.bad_rows, "na", (unsigned long long)n.missing_labels, "dropped",
                          (unsigned long long)n.dropped, "duplicates", (unsigned long long)n.duplicates, "renormalised",
                          (unsigned long long)n.renormalised, "items_left_out", (unsigned long long)n.items_left_out,
-                         "ties", (unsigned long long)n.ties, "look_alike_classes",
-                         n.similar_classes ? Py_True : Py_False, "reader", n.reader, "reader_cause",
-                         *cause ? cause : NULL);
+                         "ties", (unsigned long long)n.ties, "similar_classes", n.similar_classes ? Py_True : Py_False,
+                         "reader", n.reader, "reader_cause", *cause ? cause : NULL);
 }
 
 static PyObject *get_skipped(PyObject *object, PyObject *unused)

@@ -61,9 +61,9 @@ static PyObject *get_info(PyObject *object, PyObject *unused)
     (void)unused;
     const dis_watch_view v = dis_watch_get_view(((watch_object *)object)->watch);
     return Py_BuildValue("{sKsKsKsKsKsnsnsn}", "votes", (unsigned long long)v.votes, "late", (unsigned long long)v.late,
-                         "duplicates", (unsigned long long)v.duplicates, "sure", (unsigned long long)v.n_confident,
-                         "unsure", (unsigned long long)v.n_at_vote_limit, "open", (Py_ssize_t)v.open, "n_workers",
-                         (Py_ssize_t)v.n_workers, "n_classes", (Py_ssize_t)v.n_classes);
+                         "duplicates", (unsigned long long)v.duplicates, "confident", (unsigned long long)v.n_confident,
+                         "at_vote_limit", (unsigned long long)v.n_at_vote_limit, "open", (Py_ssize_t)v.open,
+                         "n_workers", (Py_ssize_t)v.n_workers, "n_classes", (Py_ssize_t)v.n_classes);
 }
 
 static PyObject *write_open(PyObject *object, PyObject *args)
@@ -129,7 +129,7 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"add", add, METH_VARARGS, "A vote: task, worker, label; the rows that it led to."},
-    {"settle", finalize, METH_NOARGS, "Looks at all open items again; rows of those that are sure."},
+    {"finalize", finalize, METH_NOARGS, "Updates all open items; returns the rows of the confident ones."},
     {"look", get_info, METH_NOARGS, "Counts."},
     {"write", write_open, METH_VARARGS, "The labels of open items into a file."},
     {NULL, NULL, 0, NULL},

@@ -147,19 +147,19 @@ static PyObject *measures(PyObject *module, PyObject *unused)
 /* ---- review ---- */
 
 static const char *const orders[] = {[DIS_REVIEW_BY_GAIN] = "gain",
-                                     [DIS_REVIEW_BY_UNCERTAINTY] = "doubt",
+                                     [DIS_REVIEW_BY_UNCERTAINTY] = "uncertainty",
                                      [DIS_REVIEW_BY_SURPRISE] = "surprise",
                                      [DIS_REVIEW_BY_DEFAULT] = "auto"};
 
 /* What the reason of row r is, as a text; names may be cut within a character. */
 typedef const char *reason_of(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size);
 
-static PyObject *reasons(const dis_review *review, const dis_votes *votes, size_t n, reason_of *say)
+static PyObject *reasons(const dis_review *review, const dis_votes *votes, size_t n, reason_of *format)
 {
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (size_t r = 0; list && r < n; r++) {
         char text[DIS_REVIEW_REASON_SIZE];
-        say(review, votes, r, text, sizeof text);
+        format(review, votes, r, text, sizeof text);
         PyObject *item = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
         if (!item || PyList_SetItem(list, (Py_ssize_t)r, item) < 0) Py_CLEAR(list);
     }
@@ -179,19 +179,19 @@ static PyObject *cause_list(const dis_review_view *v)
 static int put_figures(PyObject *d, const dis_review_view *v)
 {
     if (core_put(d, "method", core_text(v->method)) < 0 || core_put(d, "n_items", core_count(v->n_items)) < 0 ||
-        core_put(d, "right", core_real(v->expected_accuracy)) < 0 ||
-        core_put(d, "right_after", core_real(v->expected_accuracy_after)) < 0 ||
+        core_put(d, "expected_accuracy", core_real(v->expected_accuracy)) < 0 ||
+        core_put(d, "expected_accuracy_after", core_real(v->expected_accuracy_after)) < 0 ||
         core_put(d, "spent", core_count(v->budget_spent)) < 0 ||
-        core_put(d, "typical", core_real(v->typical_accuracy)) < 0 ||
+        core_put(d, "typical_accuracy", core_real(v->typical_accuracy)) < 0 ||
         core_put(d, "by", core_text(orders[v->order])) < 0 ||
         core_put(d, "n_compared", core_count(v->n_compared)) < 0 ||
         core_put(d, "beyond_chance", core_count(v->beyond_chance)) < 0 ||
         core_put(d, "chance", core_chance(&v->chance)) < 0 ||
-        core_put(d, "n_doubtful", core_count(v->n_unreliable)) < 0 ||
+        core_put(d, "n_unreliable", core_count(v->n_unreliable)) < 0 ||
         core_put(d, "n_weak", core_count(v->n_weak)) < 0 ||
         core_put(d, "n_unjudged", core_count(v->n_without_verdict)) < 0 ||
         core_put(d, "n_accepted", core_count(v->n_accepted)) < 0 ||
-        core_put(d, "right_accepted", core_real(v->expected_accuracy_accepted)) < 0)
+        core_put(d, "expected_accuracy_accepted", core_real(v->expected_accuracy_accepted)) < 0)
         return -1;
     return core_put(d, "n_biased", core_count(v->n_biased));
 }
@@ -204,10 +204,10 @@ static int put_tables(core_state *state, PyObject *d, const dis_review_view *v, 
                                        CORE_FIELD(dis_review_item, votes, CORE_FIELD_REAL),
                                        {"for_label", offsetof(dis_review_item, votes_for_label), CORE_FIELD_REAL},
                                        {"for_other", offsetof(dis_review_item, votes_for_second), CORE_FIELD_REAL},
-                                       {"right", offsetof(dis_review_item, p_correct), CORE_FIELD_REAL},
+                                       CORE_FIELD(dis_review_item, p_correct, CORE_FIELD_REAL),
                                        CORE_FIELD(dis_review_item, gain, CORE_FIELD_REAL),
                                        CORE_FIELD(dis_review_item, surprise, CORE_FIELD_REAL),
-                                       {"hard", offsetof(dis_review_item, p_hard), CORE_FIELD_REAL},
+                                       CORE_FIELD(dis_review_item, p_hard, CORE_FIELD_REAL),
                                        {"buy", offsetof(dis_review_item, votes_to_buy), CORE_FIELD_U32},
                                        {"known", offsetof(dis_review_item, is_gold), CORE_FIELD_BOOL},
                                        {"best", offsetof(dis_review_item, most_probable), CORE_FIELD_SIZE},
@@ -228,14 +228,13 @@ static int put_tables(core_state *state, PyObject *d, const dis_review_view *v, 
                                          CORE_FIELD(dis_review_worker, gold_low, CORE_FIELD_REAL),
                                          CORE_FIELD(dis_review_worker, gold_high, CORE_FIELD_REAL),
                                          CORE_FIELD(dis_review_worker, evidence, CORE_FIELD_REAL),
-                                         {"said", offsetof(dis_review_worker, chosen_class), CORE_FIELD_SIZE},
-                                         {"truth", offsetof(dis_review_worker, true_class), CORE_FIELD_SIZE},
-                                         {"share", offsetof(dis_review_worker, chosen_share), CORE_FIELD_REAL},
-                                         {"expected", offsetof(dis_review_worker, expected_share), CORE_FIELD_REAL},
-                                         {"of", offsetof(dis_review_worker, n_share_votes), CORE_FIELD_REAL}};
-    static const core_field ordinal_items[] = {{"place", offsetof(dis_review_ordinal_item, position), CORE_FIELD_REAL},
-                                               {"place_se", offsetof(dis_review_ordinal_item, position_se),
-                                                CORE_FIELD_REAL}};
+                                         CORE_FIELD(dis_review_worker, chosen_class, CORE_FIELD_SIZE),
+                                         CORE_FIELD(dis_review_worker, true_class, CORE_FIELD_SIZE),
+                                         CORE_FIELD(dis_review_worker, chosen_share, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, expected_share, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, n_share_votes, CORE_FIELD_REAL)};
+    static const core_field ordinal_items[] = {CORE_FIELD(dis_review_ordinal_item, position, CORE_FIELD_REAL),
+                                               CORE_FIELD(dis_review_ordinal_item, position_se, CORE_FIELD_REAL)};
     static const core_field ordinal_workers[] = {CORE_FIELD(dis_review_ordinal_worker, bias, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, bias_low, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, bias_high, CORE_FIELD_REAL),
@@ -287,7 +286,7 @@ static int order_of(const char *by, dis_review_order *out)
             *out = (dis_review_order)i;
             return 0;
         }
-    PyErr_Format(PyExc_ValueError, "by must be \"auto\", \"doubt\", \"gain\" or \"surprise\", not \"%.50s\"", by);
+    PyErr_Format(PyExc_ValueError, "by must be \"auto\", \"uncertainty\", \"gain\" or \"surprise\", not \"%.50s\"", by);
     return -1;
 }
 

@@ -19,7 +19,7 @@ static PyObject *classes_of(const dis_evaluation_view *v)
         const dis_class_scores *s = &v->classes[k];
         PyObject *row =
             Py_BuildValue("{sNsNsNsNsNsN}", "gold", core_count(s->n_gold), "predicted", core_count(s->n_predicted),
-                          "right", core_count(s->n_correct), "precision", core_metric(&s->precision), "recall",
+                          "correct", core_count(s->n_correct), "precision", core_metric(&s->precision), "recall",
                           core_metric(&s->recall), "f1", core_metric(&s->f1));
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);

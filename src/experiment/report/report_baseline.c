@@ -16,7 +16,7 @@ bool dis__next_set(const dis__plan *plan, size_t *next, const char **set)
     return false;
 }
 
-static const char *const four_heads[] = {"both right", "only this right", "only baseline right", "both wrong"};
+static const char *const four_heads[] = {"both correct", "only this correct", "only baseline correct", "both wrong"};
 static const size_t four_order[] = {DIS_CELL_BOTH_CORRECT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
 
 static void count_columns(dis__data_table *g)

@@ -36,7 +36,7 @@ DIS_OPTIONS_DEFAULTS(dis_watch_vote, .size = sizeof(dis_watch_vote))
 DIS_OPTIONS_DEFAULTS(dis_watch_options, .size = sizeof(dis_watch_options), .confidence = .95, .min_votes = 2,
                      .request_from = 3, .power = .7, .limit = 16)
 
-DIS_ENUM_NAMES(dis_watch_reason, "sure", "more", "limit")
+DIS_ENUM_NAMES(dis_watch_reason, "confident", "needs_votes", "vote_limit")
 
 /* ---- ids ---- */
 
