@@ -296,7 +296,7 @@ def split(tool, crowds, n_studies):
         pilot = crowd.study(rng, 200, 3)
         plan = tool.plan(tool.write(crowd, pilot, (0,)), "share", 100, max(5, round(effective(pilot[1]))), 3, "--judge", "model0",
                          "--class-name", "c0", "--budget", budget, "--judge-cost", cost)
-        if "split" not in plan:
+        if "split" not in plan or pilot is None:
             continue
         n, more = plan["split"]["people_items"], plan["split"]["judge_items"]
         real, alone = [], []
@@ -308,6 +308,8 @@ def split(tool, crowds, n_studies):
             with open(tool.file("judge.json")) as f:
                 rates = json.load(f)["rates"]
             figure = next(r for r in rates if r["class"] == "c0")["prediction_powered"]
+            if figure.get("ci_low") is None:
+                continue
             real.append((figure["ci_high"] - figure["ci_low"]) / 2)
             other = crowd.study(rng, plan["split"]["people_items_only"], 3)
             alone.append(crossed(other[0], other[1], (other[2] == 0) * 1.0)[1])

@@ -2,6 +2,7 @@
  * test, class shares), then the agreement, the consistency, the contrasts and the means that later votes are compared
  * with. */
 #include "judge/judge_internal.h"
+#include "review/panel_internal.h"
 #include "core/memory/memory.h"
 #include "core/options/sized_structs.h"
 #include <math.h>
@@ -42,7 +43,7 @@ static dis_status run_panel(dis_context *ctx, const dis__judge_votes *v, const d
     dis_status status = dis__judge_votes_table(ctx, v, classes, &table);
     if (status == DIS_OK) status = dis__alloc_array(&person, v->n_people + 1, sizeof *person);
     for (size_t w = 0; w <= v->n_people && status == DIS_OK; w++) person[w] = w < v->n_people;
-    if (status == DIS_OK) status = dis_panel_run(ctx, table, person, &how, &judge->panel);
+    if (status == DIS_OK) status = dis__panel_run_weighted(ctx, table, person, &how, o->weight, &judge->panel);
     dis__free(person);
     dis_votes_destroy(table);
     if (status != DIS_OK) return status;

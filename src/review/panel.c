@@ -300,13 +300,19 @@ static dis_status check(const dis_votes_view *v, const dis_panel_options *o)
 dis_status dis_panel_run(dis_context *ctx, const dis_votes *votes, const bool *person, const dis_panel_options *options,
                          dis_panel **out)
 {
+    return dis__panel_run_weighted(ctx, votes, person, options, NULL, out);
+}
+
+dis_status dis__panel_run_weighted(dis_context *ctx, const dis_votes *votes, const bool *person,
+                                   const dis_panel_options *options, const double *weight, dis_panel **out)
+{
     dis_panel_options o = dis_panel_options_default();
     const dis_votes_view v = dis_votes_get_view(votes);
     dis_panel *panel;
     DIS_TRY(DIS_OPTIONS_COPY(dis_panel_options, &o, options));
     DIS_TRY(check(&v, &o));
     DIS_TRY(dis__alloc_zeroed(&panel, 1, sizeof *panel));
-    dis__panel_data d = {.ctx = ctx, .votes = &v, .person = person, .o = &o};
+    dis__panel_data d = {.ctx = ctx, .votes = &v, .person = person, .o = &o, .weight = weight};
     const dis_status status = fill(&d, panel);
     data_free(&d);
     if (status != DIS_OK) {

@@ -7,6 +7,8 @@
  * Benjamini and Yekutieli. The winning rate is the share of people it wins against, `as_good` the mean over people of
  * the mean of W_m.
  *
+ * With weights of items, means over items are weighted, and items without a weight are left out.
+ *
  * Items need min_people votes of people, people min_items of such items. Cost: the votes of people on items with the
  * judge, times the votes of people on the item. */
 #include "tool/arrays.h"
@@ -63,43 +65,58 @@ static double score(const dis__panel_data *d, size_t i, size_t label, size_t wit
     return -sqrt(sum / others);
 }
 
-/* Sums over the items of one person. */
+/* Sums over the items of one person, weighted. x: W_p - W_m */
 typedef struct {
-    double n, sum, squares, as_good;
+    double n, weight, weight2; /* items, weights, squares of weights */
+    double x, as_good;         /* sums */
+    double wx2, w2x, w2x2;     /* sums of w x^2, w^2 x, w^2 x^2 */
 } person_sums;
+
+static double weight_of(const dis__panel_data *d, uint64_t t)
+{
+    return d->weight ? d->weight[d->item[t]] : 1;
+}
 
 /* -1: not compared. Otherwise 1 if the person scores at least as well, plus 2 if the judge does. */
 static int compare_vote(const dis__panel_data *d, size_t j, uint64_t t)
 {
     const size_t i = d->item[t], mine = dis__panel_label(d->votes, t);
     const int32_t answer = d->answer[j * d->votes->n_items + i];
-    if (answer < 0 || d->n_votes[i] < d->o->min_people || d->n_votes[i] < 2) return -1;
+    if (answer < 0 || d->n_votes[i] < d->o->min_people || d->n_votes[i] < 2 || !(weight_of(d, t) > 0)) return -1;
     const double person = score(d, i, mine, mine), judge = score(d, i, (size_t)answer, mine);
     return (person >= judge) + 2 * (judge >= person);
 }
 
-static person_sums compare_person(const dis__panel_data *d, size_t j, size_t w)
+static person_sums compare_person(const dis__panel_data *d, size_t j, size_t person)
 {
     person_sums s = {0};
-    for (uint64_t x = d->first[w]; x < d->first[w + 1]; x++) {
-        const int both = compare_vote(d, j, d->vote[x]);
+    for (uint64_t at = d->first[person]; at < d->first[person + 1]; at++) {
+        const int both = compare_vote(d, j, d->vote[at]);
         if (both < 0) continue;
-        const double apart = (both & 1) - (both >> 1);
+        const double x = (both & 1) - (both >> 1), w = weight_of(d, d->vote[at]);
         s.n++;
-        s.sum += apart;
-        s.squares += apart * apart;
-        s.as_good += both >> 1;
+        s.weight += w;
+        s.weight2 += w * w;
+        s.x += w * x;
+        s.as_good += w * (both >> 1);
+        s.wx2 += w * x * x;
+        s.w2x += w * w * x;
+        s.w2x2 += w * w * x * x;
     }
     return s;
 }
 
-/* P(T <= t) of mean - epsilon, as SciPy's ttest_1samp computes it: equal values give 0 or 1. */
-static double test(const person_sums *s, double epsilon)
+/* P(T <= t) of mean - epsilon, as SciPy's ttest_1samp computes it: equal values give 0 or 1. With weights, the variance of
+ * the weighted mean is sum w^2 (x - mean)^2 / (sum w)^2 n / (n - 1), and n is the effective number (sum w)^2 / sum w^2. */
+static double test(const person_sums *s, double epsilon, bool weighted)
 {
-    const double mean = s->sum / s->n, square = fmax(0, s->squares - s->sum * mean) / (s->n - 1);
-    const double apart = mean - epsilon;
+    const double mean = s->x / s->weight, n = weighted ? s->weight * s->weight / s->weight2 : s->n;
+    const double spread = weighted ? fmax(0, s->w2x2 - 2 * mean * s->w2x + mean * mean * s->weight2) / s->weight2
+                                   : fmax(0, s->wx2 - s->x * mean) / n;
+    const double square = spread * n / (n - 1), apart = mean - epsilon;
+    if (!(n > 1)) return NAN;
     if (square < 1e-15) return apart == 0 ? (double)NAN : apart < 0 ? 0 : 1;
-    return dis__student_tail(-apart / sqrt(square / s->n), s->n - 1);
+    return dis__student_tail(-apart / sqrt(square / n), n - 1);
 }
 
 /* ---- as good as a person ---- */
@@ -118,12 +135,14 @@ static dis_status vary(const dis__panel_data *d, size_t j, const person_sums *su
             const person_sums *s = &sums[v->worker[t]];
             const int both = s->n > 0 ? compare_vote(d, j, t) : -1;
             if (both >= 0)
-                dis__panel_variance_add(&within, v->worker[t], ((both >> 1) - s->as_good / s->n) / (s->n * people));
+                dis__panel_variance_add(&within, v->worker[t],
+                                        weight_of(d, t) * ((both >> 1) - s->as_good / s->weight) /
+                                            (s->weight * people));
         }
         dis__panel_variance_end_item(&within);
     }
     for (size_t w = 0; w < v->n_workers; w++) {
-        const double apart = sums[w].n > 0 ? sums[w].as_good / sums[w].n - judge->advantage_probability.value : 0;
+        const double apart = sums[w].n > 0 ? sums[w].as_good / sums[w].weight - judge->advantage_probability.value : 0;
         between += apart * apart / (people * (people - 1));
     }
     *variance = within.items + (judge->n_people_compared < DIS_PANEL_MIN_PEOPLE ? 0 : fmax(0, between - within.votes));
@@ -140,8 +159,8 @@ static dis_status compare_all(const dis__panel_data *d, size_t j, dis_panel_judg
             sums[w] = (person_sums){0};
             continue;
         }
-        p[judge->n_people_compared++] = test(&sums[w], d->o->epsilon);
-        total += sums[w].as_good / sums[w].n;
+        p[judge->n_people_compared++] = test(&sums[w], d->o->epsilon, d->weight != NULL);
+        total += sums[w].as_good / sums[w].weight;
         items = fmax(items, sums[w].n);
     }
     if (judge->n_people_compared == 0) {

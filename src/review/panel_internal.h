@@ -17,6 +17,7 @@ typedef struct {
     const dis_votes_view *votes;
     const bool *person;
     const dis_panel_options *o;
+    const double *weight; /* (n_items) of the alternative-annotator test, 0: left out; NULL: all equal */
     size_t n_judges, n_people;
     uint32_t worker[DIS_MAX_JUDGES];
     int32_t *judge;      /* (n_workers) -1: a person */
@@ -36,6 +37,10 @@ static inline size_t dis__panel_label(const dis_votes_view *v, uint64_t t)
 {
     return v->label8 ? v->label8[t] : v->label16[t];
 }
+
+/* dis_panel_run() with weights of items for the alternative-annotator test; other figures do not use them. */
+dis_status dis__panel_run_weighted(dis_context *ctx, const dis_votes *votes, const bool *person,
+                                   const dis_panel_options *options, const double *weight, dis_panel **out);
 
 /* ---- intervals (panel_interval.c) ---- */
 

@@ -4,7 +4,8 @@
  * this item, and each drawn label is added once more. This is the predictive law of a Dirichlet-multinomial model, so a
  * pilot's items keep their own difficulty as far as their votes show it.
  *
- *     known labels     prior: the correct class with the accuracy of single votes, another class by its frequency;
+ *     known labels     prior: the correct class with the accuracy of single votes, else a wrong vote of the pilot on an item
+ *                      of the same class;
  *                      s = (1 - r) / r, r the intraclass correlation of correct votes
  *     without them     prior: class shares, s from the chance-corrected agreement; the correct class is the most
  *                      frequent one of POPULATION draws, of which the study's votes are the first
@@ -25,8 +26,10 @@ struct dis__study_urns {
     const dis__study_pilot *pilot; /* NULL: stated figures */
     size_t n_classes, n_items;
     double strength, accuracy;
-    double *cumulative; /* (n_classes) of class shares */
-    size_t *item;       /* (n_items) of the pilot */
+    double *cumulative;  /* (n_classes) of class shares */
+    size_t *wrong_start; /* (n_classes + 1) wrong votes on items of a class, with known labels; NULL */
+    uint32_t *wrong;     /* (wrong votes) */
+    size_t *item;        /* (n_items) of the pilot */
     uint64_t seed;
 };
 
@@ -34,6 +37,8 @@ void dis__study_urns_destroy(dis__study_urns *urns)
 {
     if (!urns) return;
     dis__free(urns->cumulative);
+    dis__free(urns->wrong_start);
+    dis__free(urns->wrong);
     dis__free(urns->item);
     dis__free(urns);
 }
@@ -64,6 +69,30 @@ static double add_shares(dis__study_urns *u, const dis__judge_votes *v)
     return n_pairs > 0 && chance < 1 ? (agreement / n_pairs - chance) / (1 - chance) : (double)NAN;
 }
 
+/* Wrong votes, grouped by the correct class. */
+static dis_status group_wrong_votes(dis__study_urns *u)
+{
+    const dis__study_pilot *pilot = u->pilot;
+    const dis__judge_votes *v = &pilot->people;
+    DIS_TRY(dis__alloc_zeroed(&u->wrong_start, u->n_classes + 2, sizeof *u->wrong_start));
+    DIS_TRY(dis__alloc_array(&u->wrong, (size_t)v->start[v->n_items], sizeof *u->wrong));
+    size_t *next = u->wrong_start + 1; /* the start of class k is at next[k], and after the second pass at start[k] */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < v->n_items; i++) {
+            const int32_t correct = pilot->gold[i];
+            for (uint64_t t = v->start[i]; correct >= 0 && t < v->start[i + 1]; t++) {
+                if (v->label[t] == (uint32_t)correct) continue;
+                if (pass == 0)
+                    next[correct + 1]++;
+                else
+                    u->wrong[next[correct]++] = v->label[t];
+            }
+        }
+        for (size_t k = 0; pass == 0 && k < u->n_classes; k++) next[k + 1] += next[k];
+    }
+    return DIS_OK;
+}
+
 static void set_prior(dis__study_urns *u, double alike)
 {
     const dis__study_pilot *pilot = u->pilot;
@@ -92,6 +121,7 @@ dis_status dis__study_urns_create(const dis__study_pilot *pilot, double accuracy
     u->seed = seed;
     dis_status status = dis__alloc_zeroed(&u->cumulative, n_classes, sizeof *u->cumulative);
     if (status == DIS_OK) status = dis__alloc_array(&u->item, pilot ? pilot->people.n_items : 0, sizeof *u->item);
+    if (status == DIS_OK && pilot && pilot->has_gold) status = group_wrong_votes(u);
     if (status != DIS_OK) {
         dis__study_urns_destroy(u);
         return status;
@@ -117,9 +147,13 @@ static uint32_t draw_class(const dis__study_urns *u, dis__rng *rng)
     return (uint32_t)low;
 }
 
-/* A class that is not the correct one; classes with one label alone have none, and any other stands in. */
+/* A class that is not the correct one: as in the pilot on items of the same class, else by its frequency. */
 static uint32_t draw_wrong(const dis__study_urns *u, dis__rng *rng, uint32_t correct)
 {
+    if (u->wrong_start) {
+        const size_t from = u->wrong_start[correct], n = u->wrong_start[correct + 1] - from;
+        if (n) return u->wrong[from + (size_t)dis__rng_below(rng, n)];
+    }
     for (int t = 0; t < 20; t++) {
         const uint32_t k = draw_class(u, rng);
         if (k != correct) return k;

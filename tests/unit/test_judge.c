@@ -144,6 +144,51 @@ static void test_people_and_weights(void **state)
     dis_votes_destroy(votes);
 }
 
+static dis_panel_judge alternative_test(const dis_votes *votes, const double *weight)
+{
+    dis_judge_options o = dis_judge_options_default();
+    dis_judge *judge;
+    o.weight = weight;
+    o.min_items = 10;
+    assert_int_equal(dis_judge_run(NULL, votes, person, &o, &judge), DIS_OK);
+    const dis_panel_judge test = dis_judge_get_view(judge).test;
+    dis_judge_destroy(judge);
+    return test;
+}
+
+/* The alternative-annotator test: equal weights change nothing, items without a weight count as if they were not there, and
+ * items on which the judge is good decide if they have the weight. */
+static void test_weights_of_the_alternative_test(void **state)
+{
+    (void)state;
+    const crowd half = {
+        .items = 150, .people = 8, .per_item = 3, .person = .8, .judge = .95, .change = SIZE_MAX, .labelled = SIZE_MAX};
+    crowd whole = half;
+    double weight[ITEMS], equal[ITEMS];
+    whole.items = ITEMS;
+    whole.change = 150;
+    whole.later = .4;
+    dis_votes *first = make(5, &half), *all = make(5, &whole);
+    for (size_t i = 0; i < ITEMS; i++) {
+        weight[i] = i < 150 ? 2 : 0;
+        equal[i] = 7;
+    }
+    const dis_panel_judge alone = alternative_test(first, NULL), weighted = alternative_test(all, weight);
+    assert_int_equal(weighted.n_people_represented, alone.n_people_represented);
+    assert_int_equal(weighted.n_people_compared, alone.n_people_compared);
+    em_assert_close(weighted.advantage_probability.value, alone.advantage_probability.value, 1e-12);
+    em_assert_close(weighted.advantage_probability.ci_low, alone.advantage_probability.ci_low, 1e-9);
+    const dis_panel_judge plain = alternative_test(all, NULL), same = alternative_test(all, equal);
+    assert_int_equal(same.n_people_represented, plain.n_people_represented);
+    em_assert_close(same.advantage_probability.value, plain.advantage_probability.value, 1e-12);
+    assert_true(alone.passed);
+    assert_false(plain.passed);
+    for (size_t i = 0; i < ITEMS; i++) weight[i] = i < 150 ? 100 : 1;
+    assert_true(alternative_test(all, weight).passed);
+    dis_votes_destroy(first);
+    dis_votes_destroy(all);
+}
+
 static void test_repeated_votes(void **state)
 {
     (void)state;
@@ -469,12 +514,19 @@ static void test_sample_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_annotators), cmocka_unit_test(test_people_and_weights),
-        cmocka_unit_test(test_repeated_votes), cmocka_unit_test(test_contrasts),
-        cmocka_unit_test(test_requirements),   cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_drift),          cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_sample),         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_faults),         cmocka_unit_test(test_sample_faults),
+        cmocka_unit_test(test_two_annotators),
+        cmocka_unit_test(test_people_and_weights),
+        cmocka_unit_test(test_weights_of_the_alternative_test),
+        cmocka_unit_test(test_repeated_votes),
+        cmocka_unit_test(test_contrasts),
+        cmocka_unit_test(test_requirements),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_sample_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,8 @@ static dis_votes *crowd(double item, double annotator, uint64_t seed)
             label[n] = dis__rng_uniform(&rng) < .5 + here + person[worker[n]];
         }
     }
-    const dis_votes_arrays arrays = {.n_votes = n,
+    const dis_votes_arrays arrays = {.size = sizeof(dis_votes_arrays),
+                                     .n_votes = n,
                                      .n_items = ITEMS,
                                      .n_workers = PEOPLE,
                                      .n_classes = 2,
