@@ -26,6 +26,8 @@ static const cli_option options[] = {
     CLI_SCALE_OPTIONS(labels_values, reading),
     CLI_PARTS_OPTIONS(labels_values, reading),
     CLI_TABLES_OPTION(labels_values, reading),
+    OPTION(LIST, covariate, "covariate", .argument = "NAME=COLUMNS",
+           CLI_HELP(METHOD, "pairwise: covariate in favor of the first candidate: A,B (difference), A,B@GROUP or A")),
     OPTION(TEXT, predictions, "predictions", .argument = "FILE", .names = CLI_NAMES_FILE,
            CLI_HELP(METHOD, "use out-of-fold predictions of a model (dissent train --folds) as prior of each item")),
     OPTION(REAL, predictions_weight, "predictions-weight", .argument = "X", .fallback = "-1", .low = -1, .high = 100,
@@ -113,6 +115,7 @@ static int check_options(labels_command *job)
         return cli_usage(
             job->c,
             "--combine needs several label sets and only one --method is given; add another, or leave --combine out");
+    if (v->covariate.n) return cli_usage(job->c, "--covariate has an effect with --scale pairwise only; leave it out");
     int code = cli_failed(job->c, choose(job, true));
     if (code == 0) code = cli_format_check(job->c, "format", v->format);
     if (code == 0) code = labels_predictions_check(job);
@@ -314,6 +317,7 @@ static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_
                                     {v->save_state, "save-state"},
                                     {v->init_state, "init-state"},
                                     {v->save_views, "save-views"},
+                                    {v->save_groups, "save-groups"},
                                     {labels_is_on_device(v), "device"},
                                     {v->format && strcmp(v->format, "npy") == 0, "format npy"}};
     scaled_command job = {.c = c,
@@ -322,6 +326,8 @@ static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_
                           .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
                           .method = &v->method,
                           .combine = v->combine,
+                          .covariates = &v->covariate,
+                          .groups = &v->groups,
                           .seed = v->seed,
                           .table = "labels",
                           .output = v->output,

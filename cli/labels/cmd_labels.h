@@ -15,7 +15,7 @@ typedef struct {
     const char *append, *save_growing;
     const char *predictions;
     double predictions_weight; /* below 0: estimated */
-    cli_list method;
+    cli_list method, covariate;
     bool require_convergence, refit;
     uint64_t seed;
 } labels_values;

@@ -22,7 +22,7 @@ static int check(const scaled_command *job)
     return 0;
 }
 
-static dis_status make(scaled_command *job, dis_context *ctx, dis_scaled **out)
+static dis_status make(scaled_command *job, dis_context *ctx, const scaled_covariates *covariates, dis_scaled **out)
 {
     dis_scaled_options o = dis_scaled_options_default();
     if (job->method) {
@@ -33,6 +33,9 @@ static dis_status make(scaled_command *job, dis_context *ctx, dis_scaled **out)
     o.resamples = (size_t)job->resamples;
     o.seed = job->seed;
     o.measures_only = !job->table && !job->labels && !job->items && job->in.v->table.n == 0;
+    o.covariates = covariates->row;
+    o.n_covariates = covariates->n;
+    o.groups = covariates->groups.groups;
     return dis_scaled_run(ctx, job->in.votes, &o, out);
 }
 
@@ -176,12 +179,16 @@ static int write_all(const scaled_command *job, const dis_scaled *result, const 
 static int work(scaled_command *job, dis_context **ctx)
 {
     dis_scaled *result = NULL;
+    scaled_covariates covariates = {0};
     int code = check(job);
     if (code == 0) code = votes_input_check(&job->in);
+    if (code == 0) code = scaled_covariates_check(job, &covariates);
     job->c->replicates_data = true; /* ranks share resamples out, and the first one writes */
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, job->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
-    if (code == 0) code = cli_failed(job->c, make(job, *ctx, &result));
+    if (code == 0) code = scaled_covariates_read(job, *ctx, &covariates);
+    if (code == 0) code = cli_failed(job->c, make(job, *ctx, &covariates, &result));
+    scaled_covariates_free(&covariates);
     if (code == 0 && dis_context_rank(*ctx) == 0) {
         const dis_scaled_view view = dis_scaled_get_view(result);
         print_summary(job, &view);

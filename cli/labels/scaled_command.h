@@ -6,6 +6,7 @@
 #ifndef DIS_CLI_SCALED_SHOW_H
 #define DIS_CLI_SCALED_SHOW_H
 #include "output/metric_table.h"
+#include "input/groups_input.h"
 #include "input/votes_input.h"
 
 /* An option that has no meaning here. */
@@ -26,10 +27,24 @@ typedef struct {
     const char *output, *format;                 /* format NULL: by the name; */
     bool people;                                 /* for people: the measures, or the first rows of items and workers */
     const char *labels, *items, *workers, *json; /* files, NULL: none */
+    const cli_list *covariates;                  /* of comparisons, NAME=COLUMNS; NULL: none can be named */
+    const cli_groups_values *groups;             /* of annotators; NULL: none can be named */
     uint64_t top;                                /* rows; 0: 20 for people, else all */
     const scaled_unused *unused;                 /* (n_unused) */
     size_t n_unused;
 } scaled_command;
+
+/* Covariates of comparisons and groups of annotators, for dis_scaled_options. */
+typedef struct {
+    dis_scaled_covariate *row; /* (n) */
+    char (*name)[CLI_SAFE];
+    size_t n;
+    groups_input groups;
+} scaled_covariates;
+/* Before votes are read; then from the files of the votes. Exit codes. */
+int scaled_covariates_check(const scaled_command *job, scaled_covariates *x);
+int scaled_covariates_read(const scaled_command *job, dis_context *ctx, scaled_covariates *x);
+void scaled_covariates_free(scaled_covariates *x);
 
 /* An exit code, what is wrong told already. */
 int scaled_command_run(scaled_command *job);

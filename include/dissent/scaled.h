@@ -18,7 +18,7 @@
 #define DIS_SCALED_H
 #include "dissent/metric.h"
 #include "dissent/option.h"
-#include "dissent/votes.h"
+#include "dissent/worker_table.h"
 
 /* A column of texts (names[index[i]], names[i] without index) or, without names, of numbers (NaN: no value). */
 typedef struct {
@@ -46,6 +46,15 @@ typedef struct {
     size_t n_options;
 } dis_scaled_model;
 
+/* A property of comparisons in favor of the first thing, such as the difference of two lengths. */
+typedef struct {
+    const char *name;
+    const double *value; /* (n_items) NaN: unknown; NULL: texts are compared */
+    /* 1 if `first` is the annotator's text, minus 1 if `second` is; empty: unknown */
+    const dis_names *first, *second; /* (n_items) */
+    const dis_names *worker;         /* (n_workers) */
+} dis_scaled_covariate;
+
 typedef struct {
     size_t size;               /* of this struct */
     const char *const *method; /* (n_methods) specs: the scale's model, or label methods; none: what the scale has */
@@ -56,6 +65,9 @@ typedef struct {
     bool
         measures_only; /* no label methods are fitted: tables that come from labels are not made. Scales with a model of
                            their own are modelled all the same */
+    const dis_scaled_covariate *covariates; /* pairwise: (n_covariates) */
+    size_t n_covariates;
+    const dis_worker_groups *groups; /* pairwise: scores of each group of annotators, too; NULL: none */
 } dis_scaled_options;
 DIS_OPTIONS_API(dis_scaled_options);
 

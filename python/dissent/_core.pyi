@@ -607,4 +607,6 @@ def scaled(
     seed: int = 0,
     threads: int = 0,
     progress: _Progress = None,
+    groups: tuple[Any, ...] | None = None,
+    covariates: list[tuple[str, Any]] | None = None,
 ) -> dict[str, Any]: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._estimator import seed_of
 from ._figures import Figures, make_table
+from ._groups import as_groups
 from ._measuring import Watching, checked_count, figures_of
 from ._running import ProgressLike
 from ._votes import Votes
@@ -42,12 +43,24 @@ class Scaled(Figures):
         self.workers: Any = self.tables["workers"]
 
 
+def _covariate(name: str, given: Any, votes: Votes) -> tuple[str, np.ndarray]:
+    """One number per item, in the order of votes.tasks."""
+    if isinstance(given, Mapping):
+        numbers = {"\x1f".join(map(str, key)): float(value) for key, value in given.items()}
+        given = [numbers.get(str(task), np.nan) for task in votes.tasks]
+        if np.isnan(given).all():
+            raise _core.DataError(f"covariates: no key of {name!r} is (task, a, b) of a vote, or (a, b) without tasks")
+    return name, np.ascontiguousarray(given, dtype=np.float64)
+
+
 def scaled(
     votes: Any,
     scale: str | None = None,
     *,
     method: str | Sequence[str] | None = None,
     combine: str | None = None,
+    covariates: Mapping[str, Any] | None = None,
+    groups: Any = None,
     resamples: int = 1000,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -66,6 +79,12 @@ def scaled(
         for multi-label and spans; None: the scale's own.
     combine : str
         Combination of several label methods.
+    covariates : mapping, optional
+        For pairwise: name to values in favor of the first candidate, such as the difference of two lengths. Values are a
+        mapping of (task, a, b), or (a, b) without tasks, to a number; or an array in the order of ``votes.tasks``.
+    groups : Groups or a mapping, optional
+        For pairwise: groups of annotators, for scores of each group. A mapping of worker to group stands for
+        Groups(mapping).
     resamples : int
         Resamples of the items for 95 % intervals; 0: none.
 
@@ -83,6 +102,10 @@ def scaled(
         votes = Votes(votes, scale=scale, n_jobs=n_jobs)
     elif scale is not None and votes.scale != scale:
         raise _core.OptionError(f"the votes are of scale {votes.scale!r}; make them with Votes(..., scale={scale!r})")
+    members = None
+    if groups is not None:
+        values, how = as_groups(groups).of(votes)
+        members = (values, how["min_group"], how["hide"], how["cuts"])
     with Watching(n_jobs, progress) as watching:
         found = _core.scaled(
             votes.core,
@@ -90,6 +113,8 @@ def scaled(
             combine=combine,
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
+            groups=members,
+            covariates=[_covariate(name, values, votes) for name, values in (covariates or {}).items()],
             **watching,
         )
     return Scaled(found, votes)

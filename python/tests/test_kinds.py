@@ -54,6 +54,38 @@ def test_pairwise(tmp_path):
     assert "Bradley" not in (tmp_path / "r.html").read_text() and (tmp_path / "r.html").stat().st_size > 10000
 
 
+def test_pairwise_model():
+    rng = np.random.default_rng(3)
+    rows, length, family = [], {}, {f"w{w}": "ab"[w % 2] for w in range(10)}
+    for i in range(600):
+        a, b = rng.choice(4, 2, replace=False)
+        w, difference = rng.integers(10), rng.normal(0, 20)
+        x = (a - b) * (0.5 if w % 2 else -0.5) + 0.05 * difference
+        p = np.exp([x / 2, -x / 2, -1])
+        rows.append((f"q{i}", f"m{a}", f"m{b}", ("a", "b", "tie")[rng.choice(3, p=p / p.sum())], f"w{w}"))
+        length[rows[-1][:3]] = difference
+    table = {k: [r[i] for r in rows] for i, k in enumerate(("q", "a", "b", "label", "worker"))}
+    votes = dissent.Votes(table, scale="pairwise", task="q")
+    s = dissent.scaled(
+        votes,
+        method="bradley-terry:reliability=no,ties=davidson,camps=2,permutations=19",
+        covariates={"length": length},
+        groups=dissent.Groups(family, min_group=2),
+        resamples=0,
+    )
+    found = dict(zip(s.tables["coefficients"]["covariate"], s.tables["coefficients"]["coefficient"]))
+    assert found["length"] == pytest.approx(0.05, abs=0.015) and found["ties"] == pytest.approx(-1, abs=0.3)
+    assert s.camps_p == s.groups_p == 0.05
+    camp = dict(zip(s.workers["worker"], s.workers["camp"]))
+    assert len({camp[w] for w in family if family[w] == "a"}) == len({camp[w] for w in family if family[w] == "b"}) == 1
+    best = {g: t for t, g, r in zip(*(s.tables["groups"][k] for k in ("thing", "group", "rank"))) if r == 1}
+    assert best == {"a": "m0", "b": "m3"}
+    with pytest.raises(dissent.DataError, match="no key of 'length'"):
+        dissent.scaled(votes, covariates={"length": {("x", "y"): 1.0}}, resamples=0)
+    with pytest.raises(dissent.OptionError, match="only the scale pairwise"):
+        dissent.scaled([("t", "w", 1)], "numeric", covariates={"x": [1.0]}, resamples=0)
+
+
 def test_spans():
     rows = [("d", "a", 0, 4, "PER"), ("d", "b", 0, 4, "PER"), ("e", "a", "", "", ""), ("e", "b", 2, 5, "LOC")]
     s = dissent.scaled(rows, "spans", resamples=0)

@@ -156,6 +156,9 @@ static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled
         return dis__fail(DIS_EUSAGE, "votes of scale %s have labels over classes; use label methods", scale->name);
     if (!args.view.start)
         return dis__fail(DIS_EDATA, "scale %s needs one row per vote; counts and soft votes have none", scale->name);
+    if (s->scale != DIS_SCALE_PAIRWISE && (o->n_covariates || o->groups))
+        return dis__fail(DIS_EUSAGE, "scale %s has no model of %s; only the scale pairwise has one", scale->name,
+                         o->groups ? "groups" : "covariates");
     void *options = NULL;
     if (row->model.name) {
         const char *spec = o->n_methods ? o->method[0] : row->model.name;

@@ -14,7 +14,7 @@
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 
-enum { DIS_SCALED_TABLES = 8, DIS_SCALED_MEASURES = 24, DIS_SCALED_NOTES = 8, DIS_SCALED_NOTE = 240 };
+enum { DIS_SCALED_TABLES = 10, DIS_SCALED_MEASURES = 24, DIS_SCALED_NOTES = 8, DIS_SCALED_NOTE = 240 };
 
 struct dis_scaled {
     dis_scale scale;

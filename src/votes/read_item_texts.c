@@ -69,7 +69,12 @@ static dis_status choose_path(const dis_votes_preset *p, const char *name, char 
     return DIS_OK;
 }
 
-/* Converts the options of votes to those of a table of items and texts. */
+static bool has_parts(const dis_votes_options *o)
+{
+    return o->scale == DIS_SCALE_PAIRWISE || o->scale == DIS_SCALE_SPANS;
+}
+
+/* The options of votes, made those of a table of items and texts. A task of several parts is a path here already. */
 static void use_for_texts(dis_votes_options *o, const dis_votes_preset *p, const char *path)
 {
     if (!o->task) o->task = p && p->task ? p->task : "task";
@@ -77,7 +82,7 @@ static void use_for_texts(dis_votes_options *o, const dis_votes_preset *p, const
     if (p && !o->records) o->records = p->records;
     o->no_header = o->no_header || (p && p->no_header);
     o->input = DIS_INPUT_VOTES;
-    o->scale = DIS_SCALE_NOMINAL;
+    if (!has_parts(o)) o->scale = DIS_SCALE_NOMINAL;
     o->worker = "#"; /* one record per answer */
     o->label = path;
     o->time = NULL;
@@ -153,17 +158,23 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     for (; r->n_inputs < n_paths; r->n_inputs++)
         DIS_TRY(dis__input_open(r->ctx, paths[r->n_inputs], &r->input[r->n_inputs]));
     for (size_t i = 0; i < n_paths; i++) DIS_TRY(find_shape(r, &r->input[i]));
+    if (has_parts(&r->o)) {
+        DIS_TRY(dis__preset_apply(r));
+        DIS_TRY(dis__reader_use_parts(r));
+    }
     if (!r->o.task && !p) DIS_TRY(find_task(r, task, sizeof task));
     if (*task) r->o.task = task;
     const dis_votes_options given = r->o;
-    for (size_t i = 0; i < (n_text ? n_text : 1); i++) {
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < (n_text ? n_text : 1) && status == DIS_OK; i++) {
         char path[1024];
-        DIS_TRY(choose_path(p, n_text ? text[i] : NULL, path, sizeof path));
         r->o = given;
-        use_for_texts(&r->o, p, path);
-        DIS_TRY(read_pass(r, t));
+        status = choose_path(p, n_text ? text[i] : NULL, path, sizeof path);
+        if (status == DIS_OK) use_for_texts(&r->o, p, path);
+        if (status == DIS_OK) status = read_pass(r, t);
     }
-    return DIS_OK;
+    r->o = dis_votes_options_default(); /* texts of this function */
+    return status;
 }
 
 static dis_status make_names(const texts_found *t, dis_names **out, size_t *found)
@@ -197,6 +208,8 @@ dis_status dis_votes_read_texts(dis_context *ctx, const char *const *paths, size
     if (status == DIS_OK) status = read_all(&r, paths, n_paths, text, n_text, &t);
     if (status == DIS_OK) status = make_names(&t, out, found);
     for (size_t i = 0; i < r.n_inputs; i++) dis__input_close(&r.input[i]);
+    for (size_t i = 0; i < r.n_named; i++) dis__free(r.named[i]);
+    dis__free(r.named);
     dis__free(r.input);
     for (size_t i = 0; t.text && i < t.n; i++) dis__free(t.text[i]);
     dis__free(t.text);

@@ -409,8 +409,7 @@ dis_status dis__reader_check_classes(dis__reader *r)
     return dis__classes_are_similar(r->votes->classes, &r->votes->notes.similar_classes);
 }
 
-/* A task with several parts, as a path, from the additional columns of the scale. */
-static dis_status use_parts(dis__reader *r)
+dis_status dis__reader_use_parts(dis__reader *r)
 {
     const dis__scale *scale = dis__scale_of(r->o.scale);
     const char *const given[][2] = {{r->o.pair_a, r->o.pair_b}, {r->o.span_start, r->o.span_end}};
@@ -437,7 +436,7 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     r->caller = r->o;
     const dis__comm *comm = dis__context_comm(r->ctx);
     dis_status status = dis__preset_apply(r);
-    if (status == DIS_OK) status = use_parts(r);
+    if (status == DIS_OK) status = dis__reader_use_parts(r);
     if (status == DIS_OK) status = check_options(comm, &r->o, n_paths);
     if (status == DIS_OK) status = open_inputs(r, paths, n_paths, &n_bytes);
     if (status == DIS_OK) status = dis__reader_init(r, n_bytes);

@@ -149,8 +149,6 @@ static void test_pairs(void **state)
     dis_votes_destroy(votes);
 }
 
-/* ---- what people would not expect in a file ---- */
-
 static dis_votes *read_text(dis_scale scale, const char *text)
 {
     char path[] = "/tmp/dissent-scaled-XXXXXX";
@@ -167,6 +165,159 @@ static dis_votes *read_text(dis_scale scale, const char *text)
     remove(path);
     return votes;
 }
+
+/* ---- comparisons: maxima of likelihoods that scipy finds (tests/parity/make_pairwise_fixtures.py) ---- */
+
+#define PAIRS DIS_SOURCE_DIR "/tests/parity/fixtures/pairwise/"
+
+typedef struct {
+    const dis_votes *votes;
+    double *length;
+    dis_scaled *result;
+    char method[200];
+} pairwise_peer;
+
+static dis_votes *read_comparisons(double **length)
+{
+    const char *file = PAIRS "pairs.csv", *columns[] = {"la", "lb"};
+    dis_votes_options o = dis_votes_options_default();
+    dis_votes *votes = NULL;
+    dis_names *text[2];
+    o.scale = DIS_SCALE_PAIRWISE;
+    o.task = "task";
+    if (dis_votes_read(NULL, &file, 1, &o, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    const dis_votes_view v = dis_votes_get_view(votes);
+    *length = calloc(v.n_items, sizeof **length);
+    for (int i = 0; i < 2; i++) {
+        size_t found;
+        if (dis_votes_read_texts(NULL, &file, 1, &o, &columns[i], 1, v.tasks, &text[i], &found) != DIS_OK)
+            fail_msg("%s", dis_last_error());
+        assert_int_equal(found, v.n_items);
+    }
+    for (size_t i = 0; i < v.n_items; i++)
+        (*length)[i] = atof(dis_names_get(text[0], i, NULL)) - atof(dis_names_get(text[1], i, NULL));
+    dis_names_destroy(text[0]);
+    dis_names_destroy(text[1]);
+    return votes;
+}
+
+static void fit_peer(pairwise_peer *x, const char *method, bool covariates)
+{
+    if (strcmp(x->method, method) == 0) return;
+    const dis_scaled_covariate length = {.name = "length", .value = x->length};
+    dis_scaled_options o = dis_scaled_options_default();
+    o.resamples = 0;
+    o.method = &method;
+    o.n_methods = 1;
+    o.covariates = &length;
+    o.n_covariates = covariates;
+    dis_scaled_destroy(x->result);
+    if (dis_scaled_run(NULL, x->votes, &o, &x->result) != DIS_OK) fail_msg("%s", dis_last_error());
+    snprintf(x->method, sizeof x->method, "%s", method);
+}
+
+/* Row of thing `name` in camp `camp`. */
+static double camp_score(const dis_scaled *s, double camp, const char *name)
+{
+    const dis_scaled_table *t = dis_scaled_find_table(s, "camps");
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (t->columns[1].values[i] == camp &&
+            strcmp(dis_names_get(t->columns[0].names, t->columns[0].index[i], NULL), name) == 0)
+            return t->columns[3].values[i];
+    fail_msg("no camp %g with %s", camp, name);
+    return 0;
+}
+
+static double peer_value(const dis_scaled *s, char *name)
+{
+    char *thing = strchr(name, ':');
+    *thing++ = 0;
+    if (strcmp(name, "score") == 0) return cell(s, "labels", thing, "score");
+    if (strncmp(name, "camp", 4) == 0) return camp_score(s, atof(name + 4), thing);
+    if (strcmp(name, "coefficient") == 0) return cell(s, "coefficients", thing, "coefficient");
+    return cell(s, "workers", thing, name);
+}
+
+static void test_pairwise_likelihoods(void **state)
+{
+    (void)state;
+    char line[400];
+    size_t n = 0;
+    pairwise_peer x = {.votes = NULL};
+    dis_votes *votes = read_comparisons(&x.length);
+    x.votes = votes;
+    FILE *in = fopen(PAIRS "peers.csv", "r");
+    assert_non_null(in);
+    assert_non_null(fgets(line, sizeof line, in));
+    while (fgets(line, sizeof line, in)) {
+        char *method = strchr(line, ',') + 1, *end, *name, *value;
+        if (*method == '"') {
+            end = strchr(++method, '"');
+            *end++ = 0;
+        } else {
+            end = strchr(method, ',');
+        }
+        *end = 0;
+        name = strchr(end + 1, ',') + 1;
+        value = strchr(name, ',');
+        *value++ = 0;
+        fit_peer(&x, method, end[1] != ',');
+        near(line, peer_value(x.result, name), strtod(value, NULL), 1e-6);
+        n++;
+    }
+    fclose(in);
+    assert_int_equal(n, 71);
+    dis_scaled_destroy(x.result);
+    free(x.length);
+    dis_votes_destroy(votes);
+}
+
+/* A ring of 150 things, in several copies with other names and without comparisons between them. */
+static dis_votes *read_rings(int n_copies)
+{
+    enum { THINGS = 150, STEPS = 4, LINE = 40 };
+    char *text = malloc((size_t)n_copies * THINGS * STEPS * LINE + LINE), *at = text;
+    at += sprintf(at, "a,b,worker,winner\n");
+    for (int copy = 0; copy < n_copies; copy++)
+        for (int k = 0; k < THINGS; k++)
+            for (int step = 1; step <= STEPS; step++)
+                at += sprintf(at, "c%dt%03d,c%dt%03d,w%d,%s\n", copy, k, copy, (k + step * step) % THINGS,
+                              (k * 5 + step) % 7, (k * k + 3 * k * step) % 5 < 3 ? "a" : "b");
+    dis_votes *votes = read_text(DIS_SCALE_PAIRWISE, text);
+    free(text);
+    return votes;
+}
+
+/* Conjugate gradients (600 things) find the scores that Cholesky finds (150 things), and draws find its errors. */
+static void test_pairwise_sparse(void **state)
+{
+    (void)state;
+    dis_votes *one = read_rings(1), *four = read_rings(4);
+    dis_scaled *dense = measure(NULL, one, "bradley-terry:reliability=no", 0),
+               *sparse = measure(NULL, four, "bradley-terry:reliability=no", 0);
+    assert_true(dis_scaled_get_view(sparse).converged);
+    double mean = 0;
+    for (int k = 0; k < 150; k++)
+        for (int copy = 0; copy < 4; copy++) {
+            char name[16], first[16];
+            snprintf(name, sizeof name, "c%dt%03d", copy, k);
+            snprintf(first, sizeof first, "c0t%03d", k);
+            near(name, cell(sparse, "labels", name, "score"), cell(dense, "labels", first, "score"), 1e-6);
+            const double ratio = cell(sparse, "labels", name, "se") / cell(dense, "labels", first, "se");
+            assert_true(ratio > .8 && ratio < 1.25);
+            mean += ratio / 600;
+            const double low = cell(sparse, "ranks", name, "rank_low"), high = cell(sparse, "ranks", name, "rank_high");
+            assert_true(low >= 1 && low <= cell(dense, "ranks", first, "rank_low") && high <= 150 &&
+                        high >= cell(dense, "ranks", first, "rank_high"));
+        }
+    near("mean ratio of standard errors", mean, 1, .02);
+    dis_scaled_destroy(dense);
+    dis_scaled_destroy(sparse);
+    dis_votes_destroy(one);
+    dis_votes_destroy(four);
+}
+
+/* ---- what people would not expect in a file ---- */
 
 /* A worker who saw a pair 60 times in each order has 3,600 pairs of swapped opinions. */
 static void test_repeated_pairs(void **state)
@@ -430,6 +581,8 @@ int main(void)
         cmocka_unit_test(test_numeric),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_pairwise_likelihoods),
+        cmocka_unit_test(test_pairwise_sparse),
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_ordinal),
         cmocka_unit_test(test_measures_only),

@@ -95,7 +95,7 @@ SECTIONS = [
             ("Files", ["reference/tables/keys", "reference/tables/presets", "reference/tables/columns"]),
             ("Libraries", ["reference/python/index", "reference/c/index"]),
             ("Formats and limits", ["reference/input-formats", "reference/paths", "reference/exports", "reference/limits", "reference/platforms"]),
-            ("Formulas and sources", ["reference/coefficients", "reference/metric-details", "reference/review-formulas", "reference/panel-formulas", "reference/judge-formulas", "reference/plan-formulas", "reference/sources"]),
+            ("Formulas and sources", ["reference/coefficients", "reference/metric-details", "reference/review-formulas", "reference/panel-formulas", "reference/judge-formulas", "reference/pairwise-formulas", "reference/plan-formulas", "reference/sources"]),
             ("More", ["reference/*"]),
         ],
     ),
@@ -106,7 +106,7 @@ SECTIONS = [
         [
             (
                 "Labels",
-                ["evidence/default-labels", "evidence/methods", "evidence/auto-weights", "evidence/label-variation", "evidence/predictions", "evidence/scales"],
+                ["evidence/default-labels", "evidence/methods", "evidence/auto-weights", "evidence/label-variation", "evidence/predictions", "evidence/scales", "evidence/pairwise"],
             ),
             (
                 "Statistics",

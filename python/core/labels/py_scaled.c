@@ -64,34 +64,71 @@ static PyObject *result_of(core_state *state, const dis_scaled *scaled)
                          view.converged ? Py_True : Py_False);
 }
 
+enum { MAX_COVARIATES = 64 };
+
+/* Covariates from a list of (name, values by item). */
+typedef struct {
+    dis_scaled_covariate row[MAX_COVARIATES];
+    Py_buffer view[MAX_COVARIATES];
+    size_t n;
+} covariate_args;
+
+static int get_covariates(PyObject *list, size_t n_items, covariate_args *to)
+{
+    const Py_ssize_t n = list && list != Py_None ? PyList_Size(list) : 0;
+    if (n < 0) return -1;
+    if (n > MAX_COVARIATES) {
+        PyErr_Format(PyExc_ValueError, "covariates: %zd of them, and at most %d are possible", n, MAX_COVARIATES);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *values;
+        dis_scaled_covariate *row = &to->row[to->n];
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sO:covariates", &row->name, &values)) return -1;
+        if (core_get_buffer(values, row->name, CORE_FLOAT64, (Py_ssize_t)n_items, &to->view[to->n]) < 0) return -1;
+        row->value = to->view[to->n++].buf;
+    }
+    return 0;
+}
+
 static PyObject *run_scaled(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "method", "combine", "resamples", "seed", "threads", "progress", NULL};
-    PyObject *object, *method = NULL, *progress = NULL, *result = NULL;
+    static char *names[] = {"votes",   "method",   "combine", "resamples",  "seed",
+                            "threads", "progress", "groups",  "covariates", NULL};
+    PyObject *object, *method = NULL, *progress = NULL, *groups = NULL, *covariates = NULL, *result = NULL;
     dis_scaled_options o = dis_scaled_options_default();
     Py_ssize_t resamples = 1000;
     unsigned long long seed = 0;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OznKiO:scaled", names, &object, &method, &o.combine,
-                                     &resamples, &seed, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OznKiOOO:scaled", names, &object, &method, &o.combine,
+                                     &resamples, &seed, &threads, &progress, &groups, &covariates))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_get(state, object);
     core_texts list;
     if (!votes || core_texts_get(method, "method", &list) < 0) return NULL;
+    covariate_args x = {.n = 0};
+    dis_worker_groups *group = NULL;
     o.method = list.text;
     o.n_methods = list.n;
     o.resamples = resamples > 0 ? (size_t)resamples : 0;
     o.seed = seed;
     core_call call;
-    if (core_begin(&call, state, threads, progress) == 0) {
+    if (get_covariates(covariates, dis_votes_n_items(votes), &x) == 0 &&
+        (!groups || groups == Py_None || core_groups_get(state, votes, groups, &group) == 0) &&
+        core_begin(&call, state, threads, progress) == 0) {
         dis_scaled *scaled = NULL;
+        o.covariates = x.row;
+        o.n_covariates = x.n;
+        o.groups = group;
         core_release(&call);
         const dis_status status = dis_scaled_run(call.ctx, votes, &o, &scaled);
         core_retake(&call);
         if (core_end(&call, status) == 0) result = result_of(state, scaled);
         dis_scaled_destroy(scaled);
     }
+    for (size_t i = 0; i < x.n; i++) core_buffer_free(&x.view[i]);
+    dis_worker_groups_destroy(group);
     core_texts_free(&list);
     return result;
 }

@@ -121,6 +121,8 @@ char dis__votes_separator(const dis_votes_options *o, const char *format);
 dis_status dis__reader_check_format(dis__reader *reader, dis__input *input, const char *format);
 /* apply_preset.c: applies the preset named by the options to those with default values. */
 dis_status dis__preset_apply(dis__reader *reader);
+/* A task with several parts, as a path, from the additional columns of the scale. */
+dis_status dis__reader_use_parts(dis__reader *reader);
 /* Sets paths of a wide table with a header, once the inputs are open. */
 dis_status dis__wide_table_apply(dis__reader *reader);
 /* Initializes rules for labels and an empty collector. n_to_come: bytes, or other units of the source. */

@@ -110,7 +110,7 @@ page_files() {
         printf 'task,worker,label\na,x,never\na,y,always\nb,x,sometimes\nb,y,sometimes\n' >answers.csv
         cp sets.csv votes.csv
         cp numbers.csv ratings.csv
-        cp pairs.csv judgments.csv
+        awk 'NR == 1 { print $0 ",length_a,length_b"; next } { print $0 "," NR * 7 % 40 "," NR * 11 % 40 }' pairs.csv >judgments.csv
         cp "$source/examples/exports/mt-bench.jsonl" judgments.jsonl
         printf '%s\n' '{"id": 1, "user": "x", "label": [[0, 3, "PER"]]}' '{"id": 1, "user": "y", "label": [[0, 4, "PER"]]}' >all.jsonl
         cat >export.json <<'JSON'

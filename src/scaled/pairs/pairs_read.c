@@ -1,5 +1,5 @@
 /* Comparisons from the votes: a task is a text and two things, numbered by their order; see bradley_terry.c. */
-#include "scaled/pairs.h"
+#include "scaled/pairs/pairs.h"
 #include "core/os/os.h"
 #include "votes/table/scales.h"
 #include <stdlib.h>
@@ -62,12 +62,12 @@ dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out)
     const dis_votes_view *v = &m->args->view;
     named *thing, *task;
     uint32_t *of_thing, *of_task;
-    size_t n_tasks;
     DIS_TRY(dis__scaled_allocate(out, &thing, 2 * v->n_items, sizeof *thing));
     DIS_TRY(dis__scaled_allocate(out, &task, v->n_items, sizeof *task));
     DIS_TRY(dis__scaled_allocate(out, &of_thing, 2 * v->n_items, sizeof *of_thing));
     DIS_TRY(dis__scaled_allocate(out, &of_task, v->n_items, sizeof *of_task));
     DIS_TRY(dis__scaled_allocate(out, &m->c, v->n_votes, sizeof *m->c));
+    DIS_TRY(dis__scaled_allocate(out, &m->spare, v->n_votes, sizeof *m->spare));
     for (size_t i = 0; i < v->n_items; i++) {
         size_t n;
         named part[3];
@@ -81,7 +81,7 @@ dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out)
     }
     number_texts(thing, 2 * v->n_items, of_thing, &m->n_things);
     DIS_TRY(name_things(m, out, thing, 2 * v->n_items));
-    number_texts(task, v->n_items, of_task, &n_tasks);
+    number_texts(task, v->n_items, of_task, &m->n_tasks);
     uint32_t verdict[3] = {DIS_PAIR_TIE, DIS_PAIR_TIE, DIS_PAIR_TIE};
     for (size_t k = 0; k < v->n_classes && k < 3; k++) {
         const char *name = dis_names_get(v->classes, k, NULL);
@@ -90,7 +90,8 @@ dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out)
     for (size_t i = 0; i < v->n_items; i++)
         for (uint64_t n = v->start[i]; n < v->start[i + 1]; n++) {
             const size_t label = v->label8 ? v->label8[n] : v->label16[n];
-            m->c[m->n++] = (dis__comparison){.task = of_task[i],
+            m->c[m->n++] = (dis__comparison){.item = (uint32_t)i,
+                                             .task = of_task[i],
                                              .a = of_thing[2 * i],
                                              .b = of_thing[2 * i + 1],
                                              .worker = v->worker[n],
