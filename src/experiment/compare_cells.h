@@ -20,6 +20,12 @@ bool dis__item_mean_is_testable(dis_evaluation_metric metric);
 dis_status dis__item_means_test(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
                                 size_t cell, size_t against, const char *set, dis__item_test *tests);
 
+/* compare_swapped.c: the same for metrics that are computed from all items at once: ECE, correlations of entropy,
+ * weighted and micro F1. */
+bool dis__swap_is_testable(dis_evaluation_metric metric);
+dis_status dis__swap_test(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
+                          size_t cell, size_t against, const char *set, dis__item_test *tests);
+
 /* All folds of one seed put together. */
 typedef struct {
     size_t n_items, n_classes;

@@ -231,10 +231,37 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
     return DIS_OK;
 }
 
-/* Means over items, such as KL and Brier: one pass over the predictions serves all measures of a set. */
-static dis_status test_item_means(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
-                                  dis_experiment_table *t, size_t cell)
+/* One of the permutation tests of compare_cells.h. */
+typedef struct {
+    bool (*is_testable)(dis_evaluation_metric metric);
+    dis_status (*run)(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
+                      size_t cell, size_t against, const char *set, dis__item_test *tests);
+} permutation;
+
+/* One pass over the predictions serves all measures of a set. */
+static dis_status run_permutation(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                                  const permutation *test, size_t cell, const dis_experiment_value *figure,
+                                  dis__item_test *tests)
 {
+    const dis__plan *plan = e->plan;
+    for (size_t m = 0; m < plan->n_measures; m++) {
+        bool is_done = !test->is_testable(plan->measure[m].metric) || !figure[m].n;
+        for (size_t k = 0; k < m && !is_done; k++)
+            is_done = test->is_testable(plan->measure[k].metric) && figure[k].n &&
+                      strcmp(plan->measure[k].set, plan->measure[m].set) == 0;
+        if (!is_done)
+            DIS_TRY(test->run(ctx, store, plan, known->state, cell, plan->cell[cell].baseline, plan->measure[m].set,
+                              tests));
+    }
+    return DIS_OK;
+}
+
+/* Means over items, such as KL and Brier, and metrics of all items at once, such as ECE. */
+static dis_status run_permutations(dis_context *ctx, const dis_experiment *e, dis__store *store,
+                                   const dis__known *known, dis_experiment_table *t, size_t cell)
+{
+    static const permutation kinds[] = {{dis__item_mean_is_testable, dis__item_means_test},
+                                        {dis__swap_is_testable, dis__swap_test}};
     const dis__plan *plan = e->plan;
     const size_t against = plan->cell[cell].baseline;
     dis_experiment_value *figure = t->figure + cell * plan->n_measures;
@@ -242,14 +269,8 @@ static dis_status test_item_means(dis_context *ctx, const dis_experiment *e, dis
     if (against == SIZE_MAX || against == cell) return DIS_OK;
     DIS_TRY(dis__alloc_zeroed(&tests, plan->n_measures, sizeof *tests));
     dis_status status = DIS_OK;
-    for (size_t m = 0; m < plan->n_measures && status == DIS_OK; m++) {
-        bool before = !dis__item_mean_is_testable(plan->measure[m].metric) || !figure[m].n;
-        for (size_t k = 0; k < m && !before; k++)
-            before = dis__item_mean_is_testable(plan->measure[k].metric) && figure[k].n &&
-                     strcmp(plan->measure[k].set, plan->measure[m].set) == 0;
-        if (!before)
-            status = dis__item_means_test(ctx, store, plan, known->state, cell, against, plan->measure[m].set, tests);
-    }
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == DIS_OK; k++)
+        status = run_permutation(ctx, e, store, known, &kinds[k], cell, figure, tests);
     for (size_t m = 0; m < plan->n_measures && status == DIS_OK; m++) {
         if (!tests[m].is_tested || !figure[m].n || figure[m].has_comparison) continue;
         figure[m].has_comparison = true;
@@ -295,7 +316,7 @@ static dis_status fill(dis_context *ctx, const dis_experiment *e, dis__store *st
     }
     mark_best(e, t);
     for (size_t i = 0; i < t->n_rows && store; i++) DIS_TRY(test_cell(ctx, e, store, known, t, t->row[i].cell));
-    for (size_t i = 0; i < t->n_rows && store; i++) DIS_TRY(test_item_means(ctx, e, store, known, t, t->row[i].cell));
+    for (size_t i = 0; i < t->n_rows && store; i++) DIS_TRY(run_permutations(ctx, e, store, known, t, t->row[i].cell));
     return DIS_OK;
 }
 

@@ -229,7 +229,7 @@ data:
   tickets: {items: texts.csv, votes: votes.csv, gold: gold.csv, split: {by: hold-out, size: .25}, dev: .1, human: standard}
 defaults: {model: "text:width=16", epochs: 6, objective: soft-ce, labels: default, baseline: majority labels}
 seeds: 3
-measure: {test: [accuracy, macro_f1, kl, brier]}
+measure: {test: [accuracy, macro_f1, kl, brier, ece]}
 cells:
   - {name: majority labels, labels: majority}
   - {name: soft labels}

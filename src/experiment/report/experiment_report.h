@@ -12,7 +12,9 @@ typedef struct {
     const dis__known *known;
     dis_experiment_table_view t;
     dis__page *page;
-    size_t n_ids; /* figures so far that are numbered */
+    size_t n_ids;          /* figures so far that are numbered */
+    size_t n_one_class;    /* cells that predict one class for all items of a set */
+    const char *one_class; /* the name of the first */
 } dis__experiment_page;
 
 /* A number for the next figure's id. */

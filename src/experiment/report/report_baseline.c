@@ -67,8 +67,9 @@ static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *
         return status;
     }
     if (!*begun)
-        dis__page_section_begin(p->page, "baseline", "Against the baseline",
-                                "On which items a condition and its baseline differ, and what people said of these.");
+        dis__page_section_begin(
+            p->page, "baseline", "Against the baseline",
+            "On which items a condition and its baseline differ, and the votes of people on these.");
     *begun = true;
     dis__put_set_title(p, &title, ours, set, data);
     f->title = title.status == DIS_OK ? title.bytes : "";
@@ -85,8 +86,11 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
     const dis__plan *plan = p->e->plan;
     const dis__figure_id id = dis__next_id(p, "four-cells"), other = dis__next_id(p, "four-people");
     const char *data = dis__row_cell(p, first)->data;
-    dis__figure counts = {.id = id.text, .wide = true, .open = true};
-    dis__figure people = {.id = other.text, .wide = true, .open = true};
+    dis__figure counts = {.id = id.text,
+                          .question = "Where is a condition correct and its baseline wrong?",
+                          .wide = true,
+                          .open = true};
+    dis__figure people = {.id = other.text, .question = "Do people disagree more on these items?", .wide = true};
     dis_status status = DIS_OK;
     count_columns(&counts.table);
     people_columns(&people.table);
@@ -104,12 +108,12 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         dis_comparison_destroy(c);
     }
     if (status == DIS_OK)
-        status = put_four(p, &counts, "Who is right where, ", set, data,
-                          ": items of all seeds and folds by who is right.", begun);
+        status = put_four(p, &counts, "Correct items, ", set, data,
+                          ": items of all seeds and folds, by which of the two is correct.", begun);
     else
         dis__data_table_free(&counts.table);
     if (status == DIS_OK)
-        status = put_four(p, &people, "Human labels there, ", set, data,
+        status = put_four(p, &people, "Human labels of these items, ", set, data,
                           ": the soft labels of people on these items. Low kurtosis and high entropy are items that "
                           "divide people. The last column is the Mann-Whitney test of the items on which only one of "
                           "the two is right against each other.",

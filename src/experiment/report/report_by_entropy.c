@@ -131,14 +131,15 @@ static double away_of(const band *b)
 /* clang-format off */
 static const struct {
     reading value;
-    const char *title, *y_title, *about;
+    const char *title, *question, *y_title, *about;
     bool gold;
 } drawn[] = {
-    {right_of, "Accuracy where people are divided, ", "accuracy", "share of items that are answered correctly", true},
-    {sure_of, "Certainty where people are divided, ", "mean probability of the answer",
-     "confidence of the model in its answer", false},
-    {away_of, "Cross-entropy where people are divided, ", "cross-entropy to people (nats)",
-     "how far predictions are from what people said", false},
+    {right_of, "Accuracy where people are divided, ", "Which condition is correct where people disagree?", "accuracy",
+     "share of items that are answered correctly", true},
+    {sure_of, "Confidence where people are divided, ", "Are models less confident where people disagree?",
+     "mean probability of the answer", "confidence of the model in its answer", false},
+    {away_of, "Cross-entropy where people are divided, ", "Which condition is close to people where they disagree?",
+     "cross-entropy to people (nats)", "how far predictions are from the votes of people", false},
 };
 /* clang-format on */
 
@@ -176,7 +177,9 @@ static void draw(dis__experiment_page *p, const divided *d, size_t which)
     }
     const dis__figure_id id = dis__next_id(p, "divided");
     dis__put_set_title(p, &title, drawn[which].title, d->set, d->data);
-    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
+    dis__figure f = {.id = id.text,
+                     .title = title.status == DIS_OK ? title.bytes : "",
+                     .question = drawn[which].question};
     dis__markup_append_name(&f.caption, d->data, strlen(d->data), 40);
     dis__markup_appendf(&f.caption,
                         ": %s, by how divided people are; items of all seeds in bands, each point at the mean of one.",

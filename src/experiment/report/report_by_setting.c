@@ -167,7 +167,9 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
     put_words(x_title);
     snprintf(y_title, sizeof y_title, "%s%s", metric, dis__metric_unit(p->e->plan->measure[m].metric, unit));
     dis__put_set_title(p, &title, ours, p->e->plan->measure[m].set, dis__row_cell(p, first)->data);
-    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
+    char question[160];
+    snprintf(question, sizeof question, "How does %s depend on %s?", metric, x_title);
+    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .question = question};
     dis__markup_append(&f.caption,
                        "Means over seeds, with 95\xC2\xA0% intervals, of cells that differ by this number alone.");
     const dis__line_chart l = {.line = line,

@@ -4,6 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "dissent/labels.h"
+#include "experiment/run/dataset.h"
 #include "tool/arrays.h"
 #include <math.h>
 #include <stdio.h>
@@ -187,6 +188,7 @@ static size_t same_answer(const dis__pooled *other, const dis__pooled *close, si
 /* Two conditions, or one, beside people. */
 typedef struct {
     const dis__pooled *close, *other;    /* of the same items in the same order; other NULL: none */
+    const dis_names *texts;              /* of the tasks of `close`; NULL: unknown */
     const char *close_name, *other_name; /* of the cells */
     bool baseline;                       /* the other one is the baseline; else it is the furthest from people */
 } two_cells;
@@ -198,7 +200,7 @@ static bool fits_beside(const char *name)
 }
 
 static void draw_items(dis__experiment_page *p, const people *w, const two_cells *pair, const size_t *item, size_t n,
-                       const char *title_ours, const char *about)
+                       const char *title_ours, const char *question, const char *about)
 {
     const dis__pooled *close = pair->close, *other = pair->other;
     const bool named = fits_beside(pair->close_name) && (!other || fits_beside(pair->other_name));
@@ -211,7 +213,7 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
     };
     const size_t n_bars = other ? 3 : 2, k = close->n_classes;
     const parts c = choose_parts(close, item, n);
-    const char *row[SHOWN_ITEMS], *part[DIS__SERIES_COLOURS];
+    const char *row[SHOWN_ITEMS], *text[SHOWN_ITEMS], *part[DIS__SERIES_COLOURS];
     double share[SHOWN_ITEMS * 3 * DIS__SERIES_COLOURS];
     for (size_t i = 0; i < c.n; i++) part[i] = dis_names_get(close->classes, c.class[i], NULL);
     if (c.n_parts > c.n) part[c.n] = "other classes";
@@ -219,12 +221,13 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
         const double *const from[] = {close->human + item[i] * k, (other ? other : close)->p + item[i] * k,
                                       close->p + item[i] * k};
         row[i] = dis_names_get(close->tasks, item[i], NULL);
+        text[i] = pair->texts ? dis_names_get(pair->texts, item[i], NULL) : "";
         for (size_t b = 0; b < n_bars; b++) copy_shares(&c, from[b], share + (i * n_bars + b) * c.n_parts);
     }
     const dis__figure_id id = dis__next_id(p, "beside-people");
     dis__markup title = {0};
     dis__put_set_title(p, &title, title_ours, w->set, w->data);
-    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
+    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .question = question};
     dis__markup_append_name(&f.caption, w->data, strlen(w->data), 40);
     dis__markup_appendf(&f.caption, ": %s ", about);
     if (other) {
@@ -233,15 +236,23 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
     }
     dis__markup_append_name(&f.caption, pair->close_name, strlen(pair->close_name), 40);
     dis__markup_append(&f.caption, other ? " (closest to people), of the first seed." : ", of the first seed.");
-    const dis__stacked_bar_chart stack = {
-        .row = row, .bar = bars, .n = n, .n_bars = n_bars, .part = part, .n_parts = c.n_parts, .share = share};
+    const dis__stacked_bar_chart stack = {.row = row,
+                                          .text = pair->texts ? text : NULL,
+                                          .bar = bars,
+                                          .n = n,
+                                          .n_bars = n_bars,
+                                          .part = part,
+                                          .n_parts = c.n_parts,
+                                          .share = share};
     dis__stacked_bar_chart_draw(&f.chart, &stack, dis__figure_name(&f, "stacked bars"));
     dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
+    if (pair->texts) dis__data_table_add_column(&f.table, "text", DIS__CELL_ITEM_TEXT);
     dis__data_table_add_column(&f.table, "who", DIS__CELL_TEXT);
     for (size_t i = 0; i < c.n_parts; i++) dis__data_table_add_named_column(&f.table, part[i], DIS__CELL_PERCENT);
     for (size_t i = 0; i < n; i++)
         for (size_t b = 0; b < n_bars; b++) {
             dis__data_table_add_text(&f.table, row[i], strlen(row[i]));
+            if (pair->texts) dis__data_table_add_text(&f.table, text[i], strlen(text[i]));
             dis__data_table_add_text(&f.table, bars[b], strlen(bars[b]));
             for (size_t s = 0; s < c.n_parts; s++)
                 dis__data_table_add_number(&f.table, share[(i * n_bars + b) * c.n_parts + s]);
@@ -255,10 +266,12 @@ static void draw_pair(dis__experiment_page *p, const people *w, const two_cells 
 {
     size_t item[SHOWN_ITEMS];
     size_t n = most_divided(pair->close, item);
-    draw_items(p, w, pair, item, n, "The items that divide people most, ", "what people said, and the predictions of");
+    draw_items(p, w, pair, item, n, "The items that divide people most, ",
+               "What do models predict where people disagree most?", "votes of people, and the predictions of");
     n = pair->other ? same_answer(pair->other, pair->close, item) : 0;
     if (n)
-        draw_items(p, w, pair, item, n, "The same answer, other doubt, ",
+        draw_items(p, w, pair, item, n, "The same answer, other confidence, ",
+                   "Where do two models give the same answer with different confidence?",
                    "items on which both answer the same, but the confidence of one is far nearer to that of people:");
 }
 
@@ -268,6 +281,14 @@ static const char *name_among(const dis__experiment_page *p, const people *w, si
     for (size_t r = w->first; r < w->end; r++)
         if (p->t.row[r].cell == cell) return dis__short_name(p, w->first, w->end, r);
     return p->e->plan->cell[cell].name;
+}
+
+static const dis__data *find_data(const dis__plan *plan, const char *name)
+{
+    const dis__plan_internal *p = dis__plan_internal_of(plan);
+    for (size_t d = 0; d < p->file.data.n; d++)
+        if (strcmp(p->data[d].name, name) == 0) return &p->data[d];
+    return NULL;
 }
 
 static dis_status beside_people(dis__experiment_page *p, const people *w)
@@ -284,12 +305,17 @@ static dis_status beside_people(dis__experiment_page *p, const people *w)
     if (found_a && other != close) status = dis__first_pooled(p, other, w->set, &b, &found_b);
     const bool same =
         status == DIS_OK && found_b && dis__names_equal(a.tasks, b.tasks) && dis__names_equal(a.classes, b.classes);
+    const dis__data *data = find_data(plan, w->data);
+    dis_names *texts = NULL;
+    if (status == DIS_OK && found_a && data) status = dis__dataset_read_texts(p->ctx, data, w->set, a.tasks, &texts);
     const two_cells two = {.close = &a,
                            .other = same ? &b : NULL,
+                           .texts = texts,
                            .close_name = name_among(p, w, close),
                            .other_name = name_among(p, w, other),
                            .baseline = other == baseline};
     if (status == DIS_OK && found_a && a.human) draw_pair(p, w, &two);
+    dis_names_destroy(texts);
     dis__pooled_free(&a);
     dis__pooled_free(&b);
     return status;

@@ -65,8 +65,10 @@ static void draw(dis__experiment_page *p, const label_sets *s, const dis_views_d
     }
     const dis__figure_id id = dis__next_id(p, "distances");
     dis__markup title = {0};
-    dis__put_title(&title, "How far labels lie apart, ", data);
-    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
+    dis__put_title(&title, "Distance between labels, ", data);
+    dis__figure f = {.id = id.text,
+                     .title = title.status == DIS_OK ? title.bytes : "",
+                     .question = "How different are the sets of labels?"};
     dis__markup_append(&f.caption,
                        "Mean Jensen-Shannon divergence of every pair: 0 means the same labels, 0.693 that they share "
                        "nothing.");

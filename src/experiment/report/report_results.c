@@ -131,8 +131,8 @@ static void put_table_caption(const dis__experiment_page *p, size_t first, size_
                  : "One run per cell.");
     if (compared)
         dis__markup_append(
-            m, " Stars: test against the baseline (paired bootstrap for accuracy and F1, paired permutation of "
-               "items for means over items), * p at most .05, ** p at most .01; \xE2\x80\x9Cno clear "
+            m, " Stars: test against the baseline (paired bootstrap for accuracy and macro-F1, paired permutation "
+               "of items for other metrics), * p at most .05, ** p at most .01; \xE2\x80\x9Cno clear "
                "difference\xE2\x80\x9D: p above .05.");
     if (published) dis__markup_append(m, " \xE2\x80\x9Cpaper\xE2\x80\x9D is what the paper reports.");
 }
@@ -199,7 +199,10 @@ static dis_status check_predictions(dis__experiment_page *p, size_t first, size_
         bool found;
         DIS_TRY(dis__first_pooled(p, p->t.row[r].cell, set, &x, &found));
         if (!found) continue;
-        if (predicts_one_class(&x)) warn_one_class(p, r, set, &x);
+        if (predicts_one_class(&x)) {
+            warn_one_class(p, r, set, &x);
+            if (p->n_one_class++ == 0) p->one_class = dis__row_cell(p, r)->name;
+        }
         dis_status status = DIS_OK;
         bool gold = false;
         for (size_t i = 0; i < x.n_items; i++) gold |= x.gold[i] >= 0;
@@ -362,9 +365,8 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
             dis__markup_append_name(&f.caption, data, strlen(data), 40);
             dis__markup_append(&f.caption, ": ");
         }
-        dis__markup_appendf(&f.caption, "%c%s. ",
-                            metric->summary[0] >= 'a' ? metric->summary[0] - 'a' + 'A' : metric->summary[0],
-                            metric->summary + 1);
+        dis__markup_append_capitalized(&f.caption, metric->summary);
+        dis__markup_append(&f.caption, ". ");
         if (strcmp(metric->better, "higher") == 0 || strcmp(metric->better, "lower") == 0)
             dis__markup_appendf(&f.caption, "%s is better; the best is in bold.",
                                 strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
@@ -387,42 +389,95 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
     return DIS_OK;
 }
 
-/* By the first measure of the file: how many conditions beat their baseline. */
-static void add_verdict(dis__experiment_page *p)
+/* By the first measure of the file: how many conditions differ from their baseline. */
+typedef struct {
+    size_t better, worse, alike, best; /* best: the row with the largest difference; SIZE_MAX: none is better */
+    double least_p;                    /* of the better ones */
+} outcome;
+
+static outcome count_outcomes(const dis__experiment_page *p)
 {
-    size_t better = 0, worse = 0, alike = 0, best = SIZE_MAX;
-    char metric[WORDS];
-    dis__markup text = {0};
-    if (p->t.n_measures == 0) return;
+    outcome o = {.best = SIZE_MAX, .least_p = 1};
     for (size_t r = 0; r < p->t.n_rows; r++) {
         const dis_experiment_value *f = &p->t.row[r].values[0];
         if (!f->n || !f->has_comparison) continue;
         const bool is_up = is_better(p, 0, f);
-        better += f->stars && is_up;
-        worse += f->stars && !is_up;
-        alike += !f->stars;
-        if (f->stars && is_up && (best == SIZE_MAX || fabs(f->difference) > fabs(p->t.row[best].values[0].difference)))
-            best = r;
+        o.better += f->stars && is_up;
+        o.worse += f->stars && !is_up;
+        o.alike += !f->stars;
+        if (!f->stars || !is_up) continue;
+        o.least_p = fmin(o.least_p, f->p);
+        if (o.best == SIZE_MAX || fabs(f->difference) > fabs(p->t.row[o.best].values[0].difference)) o.best = r;
     }
-    if (better + worse + alike == 0) return;
+    return o;
+}
+
+/* "2 conditions are better than the baseline, 1 is worse, and 3 do not differ clearly." */
+static void put_counts(dis__markup *m, const outcome *o, const char *metric)
+{
+    const struct {
+        size_t n;
+        const char *one, *many;
+    } parts[] = {{o->better, "is better than the baseline", "are better than the baseline"},
+                 {o->worse, "is worse", "are worse"},
+                 {o->alike, "does not differ clearly", "do not differ clearly"}};
+    size_t left = 0;
+    bool any = false;
+    for (size_t i = 0; i < 3; i++) left += parts[i].n > 0;
+    dis__markup_appendf(m, "By %s, ", metric);
+    for (size_t i = 0; i < 3; i++) {
+        if (parts[i].n == 0) continue;
+        left--;
+        dis__markup_appendf(m, "%s%zu%s %s",
+                            !any   ? ""
+                            : left ? ", "
+                                   : " and ",
+                            parts[i].n,
+                            any               ? ""
+                            : parts[i].n == 1 ? " condition"
+                                              : " conditions",
+                            parts[i].n == 1 ? parts[i].one : parts[i].many);
+        if (!any && i > 0) dis__markup_append(m, i == 1 ? " than the baseline" : " from the baseline");
+        any = true;
+    }
+    dis__markup_append(m, ". ");
+}
+
+/* One of many conditions is better by chance: the smallest p-value is multiplied by their number (Bonferroni). */
+static void add_verdict(dis__experiment_page *p)
+{
+    char metric[WORDS];
+    dis__markup text = {0};
+    if (p->t.n_measures == 0) return;
+    const outcome o = count_outcomes(p);
+    const size_t n_tests = o.better + o.worse + o.alike;
+    if (n_tests == 0) return;
+    const bool is_sure = o.better && o.least_p * (double)n_tests <= .05;
     snprintf(metric, sizeof metric, "%s", dis_evaluation_metric_get(p->e->plan->measure[0].metric)->title);
-    if (best != SIZE_MAX) {
-        const dis_experiment_value *f = &p->t.row[best].values[0];
-        dis__markup_append(&text, "The largest difference in ");
-        dis__markup_append(&text, metric);
-        dis__markup_append(&text, " is that of ");
-        put_cell_name(&text, dis__row_cell(p, best)->name);
+    if (o.best != SIZE_MAX) {
+        const dis_experiment_value *f = &p->t.row[o.best].values[0];
+        dis__markup_appendf(&text, "The largest difference in %s is that of ", metric);
+        put_cell_name(&text, dis__row_cell(p, o.best)->name);
         dis__markup_appendf(&text, ": %s against %s (p %s). ", dis__format_fixed(f->mean, 3).text,
                             dis__format_fixed(f->mean - f->difference, 3).text,
                             f->p < .001 ? "below .001" : dis__format_fixed(f->p, 3).text);
     }
-    dis__markup_appendf(&text,
-                        "By %s, %zu condition%s better than the baseline, %zu worse, and %zu without a clear "
-                        "difference. ",
-                        metric, better, better == 1 ? " is" : "s are", worse, alike);
+    put_counts(&text, &o, metric);
+    if (o.better && !is_sure) dis__markup_appendf(&text, "Corrected for %zu tests, no difference is left. ", n_tests);
+    if (p->n_one_class) {
+        put_cell_name(&text, p->one_class);
+        if (p->n_one_class > 1) dis__markup_appendf(&text, " and %zu more", p->n_one_class - 1);
+        dis__markup_appendf(&text, " predict%s a single class for all items. ", p->n_one_class == 1 ? "s" : "");
+    }
     dis__markup_append(&text, "Tests are for these items only; a difference is confirmed when it holds on other data.");
-    dis__page_verdict_set(p->page, "Does any condition beat the baseline?", better ? "yes" : "no",
-                          better ? "Yes" : "No", &text);
+    dis__page_verdict_set(p->page, "Does any condition beat the baseline?",
+                          is_sure    ? "yes"
+                          : o.better ? "care"
+                                     : "no",
+                          is_sure    ? "Yes"
+                          : o.better ? "Perhaps"
+                                     : "Not by these tests",
+                          &text);
     dis__markup_free(&text);
 }
 
@@ -432,7 +487,6 @@ dis_status dis__experiment_results(dis__experiment_page *p)
     const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
     size_t n_printed = 0;
     say_progress(p);
-    add_verdict(p);
     dis__page_section_begin(p->page, "results", "Results",
                             "Every condition by every measure: means over seeds with their spread.");
     for (size_t first = 0, end; first < p->t.n_rows; first = end) {
@@ -447,5 +501,6 @@ dis_status dis__experiment_results(dis__experiment_page *p)
             DIS_TRY(dis__calibration_figure(p, first, end, set));
     }
     dis__page_section_end(p->page);
+    add_verdict(p);
     return DIS_OK;
 }

@@ -420,3 +420,19 @@ dis_status dis__dataset_read(dis_context *ctx, const dis__data *data, size_t set
         dis__dataset_free(&m);
     return status;
 }
+
+dis_status dis__dataset_read_texts(dis_context *ctx, const dis__data *data, const char *set, const dis_names *tasks,
+                                   dis_names **out)
+{
+    const size_t at = dis__set_find(data->part, set);
+    const dis__parts *items =
+        at == SIZE_MAX ? &data->part->items : &((const dis__set_part *)dis__part(&data->part->sets, at))->items;
+    dis_items *read = NULL;
+    *out = NULL;
+    if (items->n == 0) return DIS_OK;
+    dis_status status = read_items(ctx, items, &read);
+    if (status == DIS_OK) status = dis_items_get_texts(read, tasks, out, NULL);
+    dis_items_destroy(read);
+    /* a page without texts is better than none; only what stops all work is passed on */
+    return status == DIS_ELIMIT || status == DIS_ECANCELLED ? status : DIS_OK;
+}

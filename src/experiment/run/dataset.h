@@ -25,6 +25,11 @@ dis_status dis__dataset_read(dis_context *ctx, const dis__data *data, size_t set
                              dis__dataset *out);
 void dis__dataset_free(dis__dataset *m);
 
+/* The texts of these tasks, empty where unknown; *out is NULL if the items are no texts or cannot be read any more. `set`
+ * is a name of the data set's own sets, or any other for its items. The caller destroys *out. */
+dis_status dis__dataset_read_texts(dis_context *ctx, const dis__data *data, const char *set, const dis_names *tasks,
+                                   dis_names **out);
+
 /* ---- labels of all tasks of a data set ---- */
 
 typedef struct {

@@ -263,7 +263,9 @@ static void draw_selected_epochs(dis__report_job *job, series_list *m)
         snprintf(y_title, sizeof y_title, "%s, development set%s", row->title, dis__metric_unit(i, unit));
         for (char *s = id; *s; s++)
             if (*s == '_') *s = '-';
-        dis__figure f = {.id = id, .title = "Metric after each epoch"};
+        dis__figure f = {.id = id,
+                         .title = "Metric after each epoch",
+                         .question = "How good is the model after each epoch?"};
         draw(job, m, &f, dev_of, strcmp(row->better, "lower") == 0, y_title);
     }
 }
