@@ -3,7 +3,9 @@
 usage: bench/truth/report_verdict.py [--dissent build/dissent] [--runs 40] [--check]
 
 For each kind of crowd, prints how often each answer is given, the share of correct labels that the report states and the
-true share, and how many annotators are named who are not bad. --check exits with 1 where an answer is wrong.
+true share, and how many annotators are named who are not bad. A second table has votes of other scales and judges: how
+often each answer is given, and how many annotators are said to be biased who are not. --check exits with 1 where an
+answer is wrong.
 """
 
 import argparse
@@ -66,6 +68,123 @@ CROWDS = {
 }
 
 
+# ---- other scales: each maker returns the header, rows, and options of the report ----
+
+
+def ratings(draw, items=200, workers=20, votes=6, noise=0.7, bias=0.0):
+    """Ratings from 1 to 5; `noise` None: they have nothing to do with the items. The first four annotators rate higher by
+    `bias`."""
+    rows = []
+    for i in range(items):
+        place = draw.gauss(3, 1.1)
+        for w in draw.sample(range(workers), votes):
+            x = draw.randrange(1, 6) if noise is None else round(place + (bias if w < 4 else 0) + draw.gauss(0, noise))
+            rows.append((f"t{i}", f"w{w}", min(5, max(1, x))))
+    return ("task", "worker", "label"), rows, ["--scale", "ordinal"]
+
+
+def numbers(draw, items=150, workers=12, votes=4, spread=15, noise=8):
+    """Numbers around a value of the item. With `spread` 0 they have nothing to do with the items."""
+    rows = []
+    for i in range(items):
+        value = draw.gauss(50, spread)
+        rows += [(f"t{i}", f"w{w}", round(value + draw.gauss(0, noise), 1)) for w in draw.sample(range(workers), votes)]
+    return ("task", "worker", "label"), rows, ["--scale", "numeric"]
+
+
+def sets(draw, items=150, workers=12, votes=4, accuracy=0.95, classes="abcde"):
+    """Sets of classes; `accuracy` None: at random."""
+    rows = []
+    for i in range(items):
+        true = {c for c in classes if draw.random() < 0.3}
+        for w in draw.sample(range(workers), votes):
+            chosen = [c for c in classes if (draw.random() < 0.3 if accuracy is None else (c in true) == (draw.random() < accuracy))]
+            rows.append((f"t{i}", f"w{w}", "|".join(chosen)))
+    return ("task", "worker", "label"), rows, ["--scale", "multi-label", "--label", "label[|]"]
+
+
+def spans(draw, items=50, workers=5, found=0.9):
+    """Three spans per text, each marked with probability `found`; None: spans at random."""
+    rows = []
+    for i in range(items):
+        true = [(20 * k, 20 * k + draw.randint(4, 12), draw.choice("xy")) for k in range(3)]
+        for w in range(workers):
+            for start, end, label in true:
+                if found is None:
+                    start = draw.randrange(60)
+                    rows.append((f"t{i}", start, start + draw.randint(4, 12), f"w{w}", draw.choice("xy")))
+                elif draw.random() < found:
+                    rows.append((f"t{i}", start, end, f"w{w}", label))
+    return ("task", "start", "end", "worker", "label"), rows, ["--scale", "spans"]
+
+
+def judges(draw, items=200, people=9, votes=4, skill=0.85, judge=0.85):
+    """Votes of people and of two judges on two classes; `skill` .5: people vote at random."""
+    rows = []
+    for i in range(items):
+        true = draw.random() < 0.5
+        rows += [(f"t{i}", f"w{w}", "human", (draw.random() < skill) == true) for w in draw.sample(range(people), votes)]
+        rows += [(f"t{i}", f"judge{j}", "llm", (draw.random() < judge) == true) for j in range(2)]
+    return ("task", "worker", "kind", "label"), rows, ["--voter-type", "kind"]
+
+
+# name: what makes the votes, the answers that are right
+SCALES = {
+    "ratings": (lambda d: ratings(d), ("yes", "care")),
+    "ratings, four annotators rate higher by 1": (lambda d: ratings(d, bias=1), ("yes", "care")),
+    "ratings at random": (lambda d: ratings(d, noise=None), ("no", "unknown")),
+    "ratings, one item": (lambda d: ratings(d, items=1), ("unknown",)),
+    "numbers": (lambda d: numbers(d), ("yes", "care")),
+    "numbers at random": (lambda d: numbers(d, spread=0), ("no", "unknown")),
+    "numbers at random, 12 items": (lambda d: numbers(d, items=12, spread=0), ("no", "unknown")),
+    "numbers, one item": (lambda d: numbers(d, items=1), ("unknown",)),
+    "sets": (lambda d: sets(d), ("yes", "care")),
+    "sets at random": (lambda d: sets(d, accuracy=None), ("no", "unknown")),
+    "sets at random, 12 items": (lambda d: sets(d, items=12, accuracy=None), ("no", "unknown")),
+    "sets, one item": (lambda d: sets(d, items=1), ("unknown",)),
+    "spans": (lambda d: spans(d), ("yes", "care")),
+    "spans at random": (lambda d: spans(d, found=None), ("no", "unknown")),
+    "spans, one text": (lambda d: spans(d, items=1), ("unknown",)),
+    "judges like people": (lambda d: judges(d), ("yes", "care")),
+    "judges at random": (lambda d: judges(d, judge=0.5), ("no", "care")),
+    "judges of people at random": (lambda d: judges(d, skill=0.5), ("unknown",)),
+}
+
+
+def read_scale(page):
+    """Answer, and how many annotators are said to be biased."""
+    answer = re.search(r'data-verdict="(\w+)"', page).group(1)
+    biased = re.search(r"(\d+) of \d+ annotators? votes? more than a quarter", page)
+    clear = re.search(r"intervals of (\d+) of \d+ annotators? do not contain 0", page)
+    return answer, int((biased or clear).group(1)) if biased or clear else None
+
+
+def one_scale(dissent, make, draw, folder):
+    head, rows, options = make(draw)
+    votes, page = os.path.join(folder, "votes.csv"), os.path.join(folder, "page.html")
+    with open(votes, "w", newline="") as f:
+        csv.writer(f).writerows([head, *rows])
+    subprocess.run([dissent, "report", "--votes", votes, *options, "--resamples", "200", "-q", "-o", page], check=True)
+    with open(page, encoding="utf-8") as f:
+        return read_scale(f.read())
+
+
+def check_scales(dissent, runs):
+    failed = 0
+    print("\n| votes | " + " | ".join(ANSWERS) + " | called biased |\n|---|" + "---|" * (len(ANSWERS) + 1))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (make, right) in SCALES.items():
+            found = [one_scale(dissent, make, random.Random(f"{name} {r}"), folder) for r in range(runs)]
+            count = [sum(r[0] == a for r in found) for a in ANSWERS]
+            biased = [r[1] for r in found if r[1] is not None]
+            mean = f"{sum(biased) / len(biased):.2f}" if biased else ""
+            print(f"| {name} | " + " | ".join(map(str, count)) + f" | {mean} |", flush=True)
+            if sum(r[0] in right for r in found) < 0.95 * runs - 1:
+                print(f"{name}: answers", file=sys.stderr)
+                failed = 1
+    return failed
+
+
 def read(page):
     """Answer, stated share of correct labels (or None), named annotators."""
     found = re.search(r'data-verdict="(\w+)".*?<p>(.*?)</p>', page, re.S)
@@ -118,6 +237,7 @@ def main():
             for problem in filter(None, problems):
                 print(f"{name}: {problem}", file=sys.stderr)
                 failed = 1
+    failed |= check_scales(os.path.abspath(args.dissent), args.runs)
     return 1 if failed and args.check else 0
 
 

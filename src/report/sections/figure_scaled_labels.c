@@ -198,12 +198,12 @@ void dis__figure_biases(dis__report_job *job, const dis_scaled_table *workers)
                      .title = "Biases of annotators",
                      .question = "Which annotators give higher or lower values than the others?",
                      .note = workers->n_rows > ROWS ? "The 100 largest biases." : NULL};
-    dis__markup_appendf(
-        &f.caption,
-        "The largest biases come first. The intervals of %zu of %zu annotator%s do not contain 0; among "
-        "annotators without bias, one in 20 is expected. The labels are corrected for biases. Noise: "
-        "standard deviation of a vote without the bias.",
-        clear, workers->n_rows, dis__plural_suffix(workers->n_rows));
+    dis__markup_appendf(&f.caption,
+                        "The largest biases come first. The intervals of %zu of %zu annotator%s do not contain 0. "
+                        "Among annotators without bias, this happens for at most one in 20. The labels are corrected "
+                        "for biases. Noise: "
+                        "standard deviation of a vote without the bias.",
+                        clear, workers->n_rows, dis__plural_suffix(workers->n_rows));
     const dis__interval_chart c = {.row = row,
                                    .value = value,
                                    .low = low,

@@ -2,7 +2,7 @@
  *
  * "Yes" needs two things: at least 90 % of the labels correct (expected, or measured on gold labels), and at most half
  * of the errors of always choosing the most frequent class. Without them the answer is "with care", and "no" where the
- * labels hardly beat that class on gold labels, most are expected to be wrong, or the votes agree no more than chance. */
+ * labels hardly beat that class on gold labels, most are expected to be wrong (on a scale, by more than one class), or the votes agree no more than chance. */
 #include "report/sections/verdict.h"
 #include "stats/distributions.h"
 #include "tool/arrays.h"
@@ -111,7 +111,8 @@ static answer answer_of(const facts *f)
             return ANSWER_UNKNOWN;
     }
     const double gain = f->most_frequent < 1 ? (f->accuracy - f->most_frequent) / (1 - f->most_frequent) : 0;
-    if (f->accuracy < .5 || (measured && gain < NO_GAIN) || dis__report_is_chance_level(job)) return ANSWER_NO;
+    if ((f->is_scale ? f->near : f->accuracy) < .5 || (measured && gain < NO_GAIN) || dis__report_is_chance_level(job))
+        return ANSWER_NO;
     return f->accuracy >= USABLE_ACCURACY && gain >= USABLE_GAIN ? ANSWER_YES : ANSWER_CARE;
 }
 
