@@ -53,11 +53,11 @@ class Encoders:
         child = subprocess.Popen(
             [self.tool, *(str(c) for c in command), "--threads", "1", "-q"], stderr=subprocess.PIPE, text=True
         )
-        said = child.stderr.read()
+        message = child.stderr.read()
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
-            raise self.skipped((said.strip().splitlines() or ["failed"])[-1])
+            raise self.skipped((message.strip().splitlines() or ["failed"])[-1])
         return {"processor_seconds": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss * 1024}
 
     def embed(self, encoder, items, precision="float32"):

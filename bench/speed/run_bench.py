@@ -57,7 +57,7 @@ class Skipped(Exception):
     """The reason why a row has no figure."""
 
 
-def say(text):
+def print_progress(text):
     print(text, file=sys.stderr, flush=True)
 
 
@@ -78,17 +78,17 @@ def find_peers(wanted):
     python = os.path.join(venv, "bin", "python")
     try:
         if not os.path.exists(python):
-            say("making a virtual environment for the peers in build/peers")
+            print_progress("making a virtual environment for the peers in build/peers")
             subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True, text=True)
         code = "import importlib.util, sys; print(*[m for m in sys.argv[1:] if not importlib.util.find_spec(m)])"
         found = subprocess.run([python, "-c", code, *PEERS.values()], check=True, capture_output=True, text=True)
         missing = [p for p, module in PEERS.items() if module in found.stdout.split()]
         if missing:
-            say("installing " + ", ".join(missing))
+            print_progress("installing " + ", ".join(missing))
         for package in missing:  # one by one: what can be had is had
             subprocess.run([python, "-m", "pip", "install", "-q", package], capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        say(f"no peers: {error}")
+        print_progress(f"no peers: {error}")
     return python
 
 
@@ -174,7 +174,7 @@ class Bench:
         """`ours` and `peer` are functions that measure seconds; `floor` is the ratio peer / ours that is asked for."""
         if self.only and self.only not in name + " " + peer_name:
             return
-        say(f"... {name} against {peer_name}")
+        print_progress(f"... {name} against {peer_name}")
         entry = {
             "row": name,
             "unit": unit,
@@ -197,7 +197,7 @@ class Bench:
         entry["ratio"] = peer / ours if ours and peer else None
         entry["met"] = None if self.quick or entry["ratio"] is None or floor is None else entry["ratio"] >= floor
         self.rows.append(entry)
-        say("    " + self.line(entry))
+        print_progress("    " + self.line(entry))
 
     @staticmethod
     def line(e):
@@ -674,10 +674,10 @@ def seeds_row(b, files):
         both = [
             subprocess.Popen([str(c) for c in command], env=ENV, stdout=subprocess.PIPE, text=True) for _ in range(2)
         ]
-        said = [p.communicate()[0] for p in both]
+        outputs = [p.communicate()[0] for p in both]
         if any(p.returncode for p in both):
             raise Skipped("PyTorch failed")
-        return max(json.loads(text.splitlines()[-1])["wall"] for text in said) / n
+        return max(json.loads(text.splitlines()[-1])["wall"] for text in outputs) / n
 
     b.row(
         f"mlp, {epochs} epochs of {n} seeds, two side by side, a seed",
@@ -773,7 +773,7 @@ def large_row(b):
     name = f"labels (default), {n:.0e} votes, file to file, 2 threads".replace("e+0", "e")
     if b.only and b.only not in name:
         return
-    say("... " + name)
+    print_progress("... " + name)
     source, target = b.path("large.csv"), b.path("large_labels.csv")
     try:
         call(CALLS, "synth", source, n // 10, 10000, 4, 10, 1)

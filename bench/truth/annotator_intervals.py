@@ -75,10 +75,10 @@ def crowd(kind, votes, seed, classes=4, items=1000, annotators=30):
         if kind == "spam":
             spam = rng.permutation(annotators) < round(0.3 * annotators)
         always = np.where(rng.random(annotators) < 0.5, rng.integers(0, classes, annotators), -1)
-        says = np.where(spam, always, -1)
+        spam_label = np.where(spam, always, -1)
         correct[spam] = 1 / classes
-        correct[says >= 0] = truth[None, :] == says[says >= 0, None]
-        wrong = np.where(says[who] >= 0, says[who], wrong)
+        correct[spam_label >= 0] = truth[None, :] == spam_label[spam_label >= 0, None]
+        wrong = np.where(spam_label[who] >= 0, spam_label[who], wrong)
     elif kind == "difficulty":
         odds = (skill / (1 - skill))[:, None] ** 2.0 ** (rng.integers(0, 5, items) - 2)[None, :]
         correct = odds / (1 + odds)

@@ -279,9 +279,9 @@ def expected(args):
         judged = [
             (max(p.values()), (gold[t] in p) and p[gold[t]] == max(p.values())) for t, p in labels.items() if t in gold
         ]
-        says, is_so = (sum(x[i] for x in judged) / len(judged) for i in (0, 1))
-        apart.append(says - is_so)
-        print(f"| {name} | {says:.3f} | {is_so:.3f} | {says - is_so:+.3f} |", flush=True)
+        confidence, is_so = (sum(x[i] for x in judged) / len(judged) for i in (0, 1))
+        apart.append(confidence - is_so)
+        print(f"| {name} | {confidence:.3f} | {is_so:.3f} | {confidence - is_so:+.3f} |", flush=True)
     print(f"mean {sum(apart) / len(apart):+.3f}, mean absolute {sum(map(abs, apart)) / len(apart):.3f}")
 
 
@@ -368,7 +368,7 @@ def known(args):
     for n in KNOWN:
         means, gains, apart = {name: [] for name in conditions}, [], []
         for name, (votes, gold) in load(args).items():
-            rows, says = {c: [] for c in conditions}, []
+            rows, expected_losses = {c: [] for c in conditions}, []
             with tempfile.TemporaryDirectory() as folder:
                 path, truth, out, summary = (Path(folder) / f for f in ("votes.csv", "gold.csv", "l.csv", "l.json"))
                 write_votes(path, votes)
@@ -380,12 +380,12 @@ def known(args):
                         subprocess.run([*command, *given], check=True)
                         rows[condition].append(sets.score(out, others)[:2])
                     did = json.loads(summary.read_text())["combination"]
-                    says.append(did["gold_log_loss"])
-            if not says:
+                    expected_losses.append(did["gold_log_loss"])
+            if not expected_losses:
                 continue
             for condition, scores in rows.items():
                 means[condition].append([sum(x) / len(x) for x in zip(*scores)])
-            apart.append(sum(says) / len(says) - means["default"][-1][1])
+            apart.append(sum(expected_losses) / len(expected_losses) - means["default"][-1][1])
             gains.append((means["default"][-1][1] - means["pinned only"][-1][1], name))
         cells = [" / ".join(sets.number(sum(x) / len(x)) for x in zip(*row)) for row in means.values()]
         worst = max(gains)
@@ -478,13 +478,13 @@ def priors(args):
         for n in KNOWN:
             rows = {prior: [] for prior in PRIORS}
             for labels, others in draws(name, votes, gold, n, args.seeds):
-                told = [tables(task) for task in sorted(labels)]
+                fitted = [tables(task) for task in sorted(labels)]
                 voted, classes = {task for task, _, _ in votes}, classes_of(votes)
                 asked = [t for t in sorted(others) if t in voted and others[t] in classes]
                 random.Random(1).shuffle(asked)
                 asked = [tables(task) for task in asked[:MAX_SCORED]]
                 for prior in PRIORS:
-                    weight, power, offset = chosen_by(told, base, centre, prior)
+                    weight, power, offset = chosen_by(fitted, base, centre, prior)
                     rows[prior].append(
                         sum(-math.log(favoured(mixture(t, weight, power), offset)[y]) for y, t in asked) / len(asked)
                     )

@@ -152,10 +152,10 @@ def crowds(args):
                 if votes is None and method == "dawid-skene":
                     losses.append(np.nan)
                     continue
-                p, said = fit_tool(args.tool, votes, counts, method, summary=True)
+                p, run_summary = fit_tool(args.tool, votes, counts, method, summary=True)
                 losses.append(loss(p, task[out], label[out]))
                 if method == "smoothed":
-                    strength.append(said["methods"][0]["strength"])
+                    strength.append(run_summary["methods"][0]["strength"])
             rows.append(losses)
         mean = np.mean(rows, axis=0)
         means.append(mean)
@@ -202,10 +202,10 @@ def estimate(counts, weight=RATES_WEIGHT, spread=SPREAD):
     """Strength times rates, by BFGS."""
     rows, times = patterns(counts)
     share = mean_shares(rows, times)
-    told = rows.sum(axis=1) >= 2
-    if not told.any():
+    has_two = rows.sum(axis=1) >= 2
+    if not has_two.any():
         return USUAL * share
-    given = (rows[told], times[told], share, weight, spread)
+    given = (rows[has_two], times[has_two], share, weight, spread)
     best = minimize(objective, np.log(USUAL * share), given, jac=True, method="BFGS", options={"gtol": 1e-8})
     return np.exp(best.x)
 
@@ -305,11 +305,11 @@ def parity(args):
     for name, (task, _, label, n_classes) in load(args.folder, args.name).items():
         counts = table(task, label, task.max() + 1, n_classes)
         alpha = estimate(counts)
-        p, said = fit_tool(args.tool, None, counts, "smoothed", summary=True)
+        p, run_summary = fit_tool(args.tool, None, counts, "smoothed", summary=True)
         expected = (counts + alpha) / (counts.sum(axis=1) + alpha.sum())[:, None]
         apart = np.abs(p - expected).max()
         worst = max(worst, apart)
-        fit = said["methods"][0]
+        fit = run_summary["methods"][0]
         print(f"{name:20} strength {fit['strength']:9.5f} scipy {alpha.sum():9.5f}  {fit['iterations']} iterations  "
               f"largest difference of a probability {apart:.1e}", flush=True)
     return worst > 1e-6

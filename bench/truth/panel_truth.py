@@ -32,19 +32,19 @@ def people_votes(rng, truth, classes, accuracy, n_people=8, per_item=3, spread=0
     """(item, worker, label) rows and a matrix (people, items) with -1 for no vote."""
     n = len(truth)
     skills = np.clip(np.asarray(accuracy) + spread * rng.uniform(-1, 1, (n_people, 1)), 0.34, 0.995)
-    said = np.stack([answer(rng, truth, s, classes) for s in np.broadcast_to(skills, (n_people, n))])
+    answers = np.stack([answer(rng, truth, s, classes) for s in np.broadcast_to(skills, (n_people, n))])
     if per_item < n_people:
-        said[np.argsort(rng.random((n_people, n)), axis=0) >= per_item] = -1
-    return said
+        answers[np.argsort(rng.random((n_people, n)), axis=0) >= per_item] = -1
+    return answers
 
 
 def rows_of(people, judges, labelled=None):
     rows = []
-    for h, said in enumerate(people):
-        keep = said >= 0 if labelled is None else (said >= 0) & labelled
-        rows += [(int(i), f"p{h}", int(said[i])) for i in np.flatnonzero(keep)]
-    for j, said in enumerate(judges):
-        rows += [(i, f"m{j}", int(x)) for i, x in enumerate(said)]
+    for h, answers in enumerate(people):
+        keep = answers >= 0 if labelled is None else (answers >= 0) & labelled
+        rows += [(int(i), f"p{h}", int(answers[i])) for i in np.flatnonzero(keep)]
+    for j, answers in enumerate(judges):
+        rows += [(i, f"m{j}", int(x)) for i, x in enumerate(answers)]
     return rows
 
 
@@ -73,7 +73,7 @@ def effective(runs):
         for items in (100, 400, 2000):
             for shared in (0.0, 0.7):
                 for accuracy in (0.55, 0.7, 0.8, 0.9, 0.99):
-                    said, truths, held = [], [], []
+                    answers, truths, held = [], [], []
                     for seed in range(runs):
                         rng = np.random.default_rng([1, seed, items, classes])
                         truth = rng.choice(classes, items, p=prior[classes])
@@ -81,10 +81,10 @@ def effective(runs):
                         found = measure(people_votes(rng, truth, classes, accuracy), judges)
                         truths.append(worth([(j != truth).astype(float) for j in judges]))
                         if found.effective.value is not None:
-                            said.append(found.effective.value)
+                            answers.append(found.effective.value)
                             held.append(found.effective.ci_low <= truths[-1] <= found.effective.ci_high + 1e-9)
                     name = {"classes": classes, "skewed": prior is SKEWED, "items": items, "shared": shared, "accuracy": accuracy}
-                    yield name, {"true": np.mean(truths), "mean": mean(said), "reported": len(said) / runs, "coverage": mean(held)}
+                    yield name, {"true": np.mean(truths), "mean": mean(answers), "reported": len(answers) / runs, "coverage": mean(held)}
 
 
 def chance(runs):
@@ -132,11 +132,11 @@ def rates(runs):
                     share = SKEWED[classes][0] * p0 + (1 - SKEWED[classes][0]) * q0
                     mean_lean = spread / 2
                     target = mean_lean + (1 - mean_lean) * share
-                    said = SKEWED[classes][0] * 0.75 + (1 - SKEWED[classes][0]) * 0.25 / (classes - 1)
+                    answers = SKEWED[classes][0] * 0.75 + (1 - SKEWED[classes][0]) * 0.25 / (classes - 1)
                     for k in held:
                         value, low, high = (np.asarray(found.rates[c], dtype=float)[0] for c in (k, k + "_ci_low", k + "_ci_high"))
                         if np.isfinite(value):
-                            held[k].append(low <= (said - target if k == "bias" else target) <= high)
+                            held[k].append(low <= (answers - target if k == "bias" else target) <= high)
                             width[k].append(high - low)
                     raw = np.asarray(found.rates["raw"], dtype=float)[2 * classes]
                     ties.append(raw - np.mean([np.mean(j == 0) for j in judges]))

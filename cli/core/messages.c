@@ -148,7 +148,7 @@ void cli_message_format(const char *message, char *out, size_t size)
     out[used] = 0;
 }
 
-static void say_safely(cli *c, const char *before, const char *format, va_list args)
+static void print_escaped(cli *c, const char *before, const char *format, va_list args)
 {
     char raw[MESSAGE], named[MESSAGE * 2], safe[MESSAGE * 2];
     vsnprintf(raw, sizeof raw, format, args);
@@ -163,7 +163,7 @@ int cli_usage(cli *c, const char *format, ...)
     if (c->silent) return DIS_EUSAGE;
     va_list args;
     va_start(args, format);
-    say_safely(c, "dissent: ", format, args);
+    print_escaped(c, "dissent: ", format, args);
     va_end(args);
     fprintf(stderr, "see dissent %s%s--help\n", c->command, *c->command ? " " : "");
     return DIS_EUSAGE;
@@ -182,7 +182,7 @@ int cli_error(cli *c, dis_status status, const char *format, ...)
     if (c->silent) return (int)status;
     va_list args;
     va_start(args, format);
-    say_safely(c, "dissent: ", format, args);
+    print_escaped(c, "dissent: ", format, args);
     va_end(args);
     return (int)status;
 }
@@ -221,7 +221,7 @@ void cli_warn(cli *c, const char *format, ...)
     if (c->quiet) return;
     va_list args;
     va_start(args, format);
-    say_safely(c, "dissent: note: ", format, args);
+    print_escaped(c, "dissent: note: ", format, args);
     va_end(args);
 }
 

@@ -6,7 +6,7 @@
  * other votes. The other is the majority of the other votes on the item. Ties take the first class.
  *
  *     dis_perspectives *p;
- *     if (dis_perspectives_run(NULL, votes, said, NULL, NULL, &p) == DIS_OK) {
+ *     if (dis_perspectives_run(NULL, votes, predictions, NULL, NULL, &p) == DIS_OK) {
  *         const dis_perspectives_view v = dis_perspectives_get_view(p);
  *         printf("%g of the votes are wrong\n", v.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].value);
  *         dis_perspectives_destroy(p);
@@ -67,7 +67,7 @@ typedef struct dis_perspectives dis_perspectives;
 /* history: votes that the most frequent answers are taken from; NULL: the worker's other votes. `options` NULL: the
  * defaults. DIS_EDATA: no vote has a prediction; without `lenient`, one has none; a label that is no class of the
  * votes; votes that name no workers. */
-DIS_API dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const dis_votes *said,
+DIS_API dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const dis_votes *predictions,
                                         const dis_votes *history, const dis_perspectives_options *options,
                                         dis_perspectives **out);
 DIS_API void dis_perspectives_destroy(dis_perspectives *perspectives);

@@ -7,7 +7,7 @@
 
 const char *dis__average_name(dis_average over); /* "votes", "items", "workers" */
 const char *
-dis__prediction_source_name(dis_prediction_source said); /* "model", "worker's most frequent", "majority of others" */
+dis__prediction_source_name(dis_prediction_source source); /* "model", "worker's most frequent", "majority of others" */
 /* Names of cells and statistics as they stand in JSON; static. */
 const char *dis__comparison_cell_name(size_t i);
 const char *dis__comparison_statistic_name(size_t i);

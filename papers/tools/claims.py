@@ -41,8 +41,8 @@ def published_difference(results, c):
         m = results.mean(c["file"], c["other"], c["measure"])
         return None if m is None else c["relative"] * abs(m)
     of = lambda cell: cell if isinstance(cell, float) else published(c["file"], cell, metric_of(c))
-    said = [of(c["one"]), of(c["other"])]
-    return None if None in said else (said[0] - said[1]) * (-1 if metric_of(c) in LOWER else 1)
+    values = [of(c["one"]), of(c["other"])]
+    return None if None in values else (values[0] - values[1]) * (-1 if metric_of(c) in LOWER else 1)
 
 
 def rank(results, c):
@@ -105,7 +105,7 @@ def verdict_of(found, remark):
 
 def rows(results):
     """All claims, judged."""
-    for number, text, said, comparisons, remark in CLAIMS:
+    for number, text, published_values, comparisons, remark in CLAIMS:
         found = [f for f in (compare(results, c) for c in comparisons) if f]
         assert len(found) in (0, len(comparisons)), f"{number}: a condition has no runs"
         counted = not remark.startswith("again")
@@ -113,7 +113,7 @@ def rows(results):
             "id": number,
             "paper": PAPERS_IN_ORDER[number[0]],
             "text": text,
-            "published": said,
+            "published": published_values,
             "found": found,
             "verdict": verdict_of(found, remark) if counted else "again",
             "remark": remark,
@@ -133,12 +133,12 @@ MARKS = {
 
 
 def size_of(found):
-    said = [f["half"] for f in found if f["half"]]
-    if not said:
+    verdicts = [f["half"] for f in found if f["half"]]
+    if not verdicts:
         return ""
-    if len(said) == 1:
-        return {"yes": "yes", "no": "**no**", "open": "open"}[said[0]]
-    return f"{said.count('yes')} of {len(said)}" + (f", {said.count('open')} open" if "open" in said else "")
+    if len(verdicts) == 1:
+        return {"yes": "yes", "no": "**no**", "open": "open"}[verdicts[0]]
+    return f"{verdicts.count('yes')} of {len(verdicts)}" + (f", {verdicts.count('open')} open" if "open" in verdicts else "")
 
 
 def outcome(found):
@@ -148,11 +148,11 @@ def outcome(found):
     if len(found) == 1:
         return found[0]["text"]
     count = {v: sum(f["verdict"] == v for f in found) for v in ("holds", "fails")}
-    said = f"{count['holds']} of {len(found)} hold" + (f", {count['fails']} fail" if count["fails"] else "")
+    counts_text = f"{count['holds']} of {len(found)} hold" + (f", {count['fails']} fail" if count["fails"] else "")
     if len({metric_of(f) for f in found}) > 1 or found[0]["kind"] in ("rank", "equals"):
-        return said
+        return counts_text
     means = sorted((f["text"].split(" ")[0] for f in found), key=float)
-    return f"{said}; {means[0]} to {means[-1]}"
+    return f"{counts_text}; {means[0]} to {means[-1]}"
 
 
 def seeds_of(found):

@@ -2,7 +2,7 @@
 the published value as a line."""
 
 from claim_list import LOSSES
-from page_tables import CONDITIONS, LABELME, SAID, SETS, VIEWS, condition
+from page_tables import CONDITIONS, LABELME, METHOD_TITLES, SETS, VIEWS, condition
 from results import published
 
 COLORS = ["#0b6bcb", "#c2570c"]
@@ -72,9 +72,9 @@ def in_percent(s):
 def conditions(results, title, file, names, measures, legend, unit="accuracy, percent"):
     rows = []
     for label, name in names:
-        said = published(file, name, "accuracy")
+        value = published(file, name, "accuracy")
         found = [in_percent(results.summary(file, form.format(name), m)) for form, m in measures]
-        rows.append((label, 100 * said if said else None, found))
+        rows.append((label, 100 * value if value else None, found))
     return chart(title, unit, rows, legend)
 
 
@@ -96,7 +96,7 @@ def cifar10h(results):
 
 def mtl_gains(results):
     rows = []
-    for said, key, where in SETS:
+    for set_label, key, where in SETS:
         if key == "mtl-pos-test":
             continue  # intervals of the released network are wider than the chart
         for name in CONDITIONS:
@@ -105,7 +105,7 @@ def mtl_gains(results):
                 files = [f"large-{key}-{n}" for n in ("released", "default")]
                 one, two = (published(files[0], n, "accuracy") for n in (main, name))
                 found = [in_percent(results.difference(f, name, main, f"{where}.accuracy")) for f in files]
-                rows.append((f"{said}: {condition(name)}", 100 * (two - one), found))
+                rows.append((f"{set_label}: {condition(name)}", 100 * (two - one), found))
     return chart("What a second head adds", "points of accuracy", rows, ["released network", "default network"])
 
 
@@ -113,7 +113,7 @@ def views_pos(results):
     rows = []
     for name in ["gold", "silver", *VIEWS]:
         of = lambda c: in_percent(results.summary("large-multi-view-pos", c, "words.macro_f1"))
-        rows.append((SAID.get(name, name), None, [of(name), of(f"gold + {name}")]))
+        rows.append((METHOD_TITLES.get(name, name), None, [of(name), of(f"gold + {name}")]))
     return chart("POS, tested on newspapers", "macro-F1, percent", rows, ["KL", "gold + KL"])
 
 

@@ -15,25 +15,25 @@ def lines_of(header, rows):
 def cell(results, file, name, measures):
     """Means of several measures of a condition."""
     found = [results.mean(file, name, m) for m in measures]
-    said = [NO_RUNS if x is None else shown(x, m) for x, m in zip(found, measures)]
-    return "" if set(said) == {NO_RUNS} else " / ".join(said)
+    texts = [NO_RUNS if x is None else shown(x, m) for x, m in zip(found, measures)]
+    return "" if set(texts) == {NO_RUNS} else " / ".join(texts)
 
 
 def reported(file, name, metrics):
     """The published values of a condition."""
     found = [published(file, name, m) for m in metrics]
-    said = [NO_RUNS if x is None else shown(x, f"x.{m}") for x, m in zip(found, metrics)]
-    return "" if set(said) == {NO_RUNS} else " / ".join(s for s in said if s != NO_RUNS)
+    texts = [NO_RUNS if x is None else shown(x, f"x.{m}") for x, m in zip(found, metrics)]
+    return "" if set(texts) == {NO_RUNS} else " / ".join(s for s in texts if s != NO_RUNS)
 
 
 def less_published(results, file, name, measures):
-    said = []
+    texts = []
     for m in measures:
         metric = m.partition(".")[2]
         here, there = results.mean(file, name, m), published(file, name, metric)
         if here is not None and there is not None:
-            said.append(signed((here - there) * (100 if metric in PERCENT else 1)))
-    return " / ".join(said)
+            texts.append(signed((here - there) * (100 if metric in PERCENT else 1)))
+    return " / ".join(texts)
 
 
 def spread(results, file, name, measure):
@@ -65,9 +65,9 @@ CROWDS = [
 
 def crowds(results):
     rows = []
-    for label, measure, said, digits in CROWDS:
+    for label, measure, published_values, digits in CROWDS:
         row = [label]
-        for data, there in zip(("POS, five votes", "LabelMe", "CIFAR-10H"), said):
+        for data, there in zip(("POS, five votes", "LabelMe", "CIFAR-10H"), published_values):
             x = results.mean("crowds", data, f"crowd.{measure}")
             here = "no annotator ids" if x is None else plain(x, digits)
             row.append(f"{there} / {here}" if there else here)
@@ -173,8 +173,8 @@ def pos_vectors(results):
         ("soft, standard", "soft, standard"),
         ("crowd layer", "crowd layer"),
     ]
-    said = [signed(100 * (published(file, "soft", "accuracy") - published(file, n, "accuracy"))) for n, _ in others]
-    rows.append(["300 dimensions, published", "30", *said])
+    texts = [signed(100 * (published(file, "soft", "accuracy") - published(file, n, "accuracy"))) for n, _ in others]
+    rows.append(["300 dimensions, published", "30", *texts])
     for label, name in (("25 dimensions, later code", file), ("50 dimensions, paper's size", "why-pos-soft-loss-size")):
         n = results.summary(name, "soft", "test.accuracy").n
         rows.append([label, str(n), *(gain(results, name, "soft", o, "test.accuracy") for o, _ in others)])
@@ -225,8 +225,8 @@ def networks(key, where):
         metrics = ["accuracy", "macro_f1"]
         files = [f"large-{key}-{n}" for n in ("released", "default")]
         header = ["", "published, 10 seeds"]
-        for said, file in zip(("released network", "default network"), files):
-            header += [f"{said}, {seeds(results, file, CONDITIONS, both[0])}", "sd", "less published"]
+        for row_label, file in zip(("released network", "default network"), files):
+            header += [f"{row_label}, {seeds(results, file, CONDITIONS, both[0])}", "sd", "less published"]
         rows = []
         for name in CONDITIONS:
             row = [condition(name), reported(files[0], name, metrics)]
@@ -241,14 +241,14 @@ def networks(key, where):
 
 def mtl_gains(results):
     rows = []
-    for said, key, where in SETS:
+    for row_label, key, where in SETS:
         for name in CONDITIONS:
             if "+" not in name:
                 continue
             main = name.partition("+")[0]
             files = [f"large-{key}-released", f"large-{key}-default"]
             one, two = (published(files[0], n, "accuracy") for n in (main, name))
-            row = [f"{said}: {condition(name)}", signed(100 * (two - one))]
+            row = [f"{row_label}: {condition(name)}", signed(100 * (two - one))]
             row += [gain(results, file, name, main, f"{where}.accuracy") for file in files]
             row.append(gain(results, key, name, main, "test.accuracy") if key != "mtl-pos-test" else "")
             rows.append(row)
@@ -257,61 +257,61 @@ def mtl_gains(results):
 
 def who_is_right(results):
     rows = [["POS, gold + CE, published (kurtosis)", "6.614", "6.015", "5.961", "5.727", ""]]
-    for said, file in (("POS, {} (kurtosis)", "mtl-pos"), ("stemming, {} (entropy)", "mtl-stemming")):
+    for row_label, file in (("POS, {} (kurtosis)", "mtl-pos"), ("stemming, {} (entropy)", "mtl-stemming")):
         for name in CONDITIONS:
             if not results.by_seed(file, name, "right.both"):
                 continue
             means = [results.mean(file, name, f"right.{k}") for k in ("both", "two_heads", "one_head", "neither")]
             two, one = (results.by_seed(file, name, f"right.{k}") for k in ("two_heads", "one_head"))
             d = interval(summarize(two[s] - one[s] for s in sorted(two)), "right.kurtosis")
-            rows.append([said.format(condition(name)), *(plain(x, 3) for x in means), d])
+            rows.append([row_label.format(condition(name)), *(plain(x, 3) for x in means), d])
     return lines_of(["", "both right", "only two heads", "only one head", "neither", "two less one head [95 %]"], rows)
 
 
 # ---- Wright and Augenstein ----
 
 VIEWS = ["standard", "softmax", "mace", "dawid-skene", "average", "centroid", "temperature", "hybrid"]
-SAID = {"standard": "vote shares", "softmax": "softmax", "mace": "MACE", "dawid-skene": "Dawid-Skene"}
+METHOD_TITLES = {"standard": "vote shares", "softmax": "softmax", "mace": "MACE", "dawid-skene": "Dawid-Skene"}
 FIXED = {"temperature": "temperature 1.5", "hybrid": "hybrid 1.5"}  # where the released optimizer stops
 LABEL_SETS = [("RTE", "rte"), ("MRE", "mre"), ("POS", "pos"), ("toxicity, another set", "toxicity")]
 
 
 def label_accuracy(results):
     file, rows = "multi-view-labels", []
-    for said, data in LABEL_SETS:
-        row = [said]
+    for row_label, data in LABEL_SETS:
+        row = [row_label]
         for v in VIEWS:
             name = f"{data}: {FIXED.get(v, v)}"
             there, here = published(file, name, "accuracy"), results.mean(file, name, "test.accuracy")
             row.append((f"{100 * there:.1f} / " if there else "") + f"{100 * here:.2f}")
         rows.append(row)
     rows.append(["toxicity, published", "78.4", "78.4", "73.1", "73.3", "75.4", "75.4", "75.7", "75.7"])
-    return lines_of(["", *(SAID.get(v, v) for v in VIEWS)], rows)
+    return lines_of(["", *(METHOD_TITLES.get(v, v) for v in VIEWS)], rows)
 
 
 def label_log_loss(results):
     rows = [
-        [said, *(cell(results, "multi-view-labels", f"{data}: {v}", ["test.log_loss"]) for v in VIEWS)]
-        for said, data in LABEL_SETS
+        [row_label, *(cell(results, "multi-view-labels", f"{data}: {v}", ["test.log_loss"]) for v in VIEWS)]
+        for row_label, data in LABEL_SETS
     ]
-    return lines_of(["", *(SAID.get(v, v) for v in VIEWS)], rows)
+    return lines_of(["", *(METHOD_TITLES.get(v, v) for v in VIEWS)], rows)
 
 
 def agreement(results):
     rows = []
-    for said, there in (("RTE", ".629"), ("MRE", ".857"), ("POS", ".725")):
-        found = [results.mean("crowds", said, f"crowd.{m}") for m in ("percent", "fleiss", "alpha_nominal")]
-        rows.append([said, there, *(plain(x, 3) for x in found)])
+    for row_label, there in (("RTE", ".629"), ("MRE", ".857"), ("POS", ".725")):
+        found = [results.mean("crowds", row_label, f"crowd.{m}") for m in ("percent", "fleiss", "alpha_nominal")]
+        rows.append([row_label, there, *(plain(x, 3) for x in found)])
     return lines_of(["", "published as kappa", "agreeing pairs", "Fleiss kappa", "Krippendorff alpha"], rows)
 
 
 def hub(results):
     rows = []
-    for said, data in LABEL_SETS:
+    for row_label, data in LABEL_SETS:
         r = results.mean("multi-view-labels", f"{data}: centroid", "hub.correlation")
         means = [results.mean("multi-view-labels", f"{data}: {v}", "distance.centroid") for v in FOUR_VIEWS]
-        rows.append([said, plain(r, 3), *(plain(x, 3) for x in means)])
-    return lines_of(["", "correlation", *(f"{SAID[v]} to centroid" for v in FOUR_VIEWS)], rows)
+        rows.append([row_label, plain(r, 3), *(plain(x, 3) for x in means)])
+    return lines_of(["", "correlation", *(f"{METHOD_TITLES[v]} to centroid" for v in FOUR_VIEWS)], rows)
 
 
 def views(file, where, metrics, two_views=False, others=()):
@@ -323,9 +323,9 @@ def views(file, where, metrics, two_views=False, others=()):
         f1 = f"{where}.macro_f1"
         header = ["", f"KL, {seeds(results, file, ['gold', *names], f1)}", "sd of F1"]
         header += [f"gold + KL, {seeds(results, file, [f'gold + {v}' for v in names], f1)}", "sd of F1"]
-        header += [f"KL, {said}" for _, said in others]
+        header += [f"KL, {row_label}" for _, row_label in others]
         rows = []
-        for label, name in [("gold alone", "gold"), ("silver alone", "silver")] + [(SAID.get(v, v), v) for v in names]:
+        for label, name in [("gold alone", "gold"), ("silver alone", "silver")] + [(METHOD_TITLES.get(v, v), v) for v in names]:
             row = [label, cell(results, file, name, measures), spread(results, file, name, f1)]
             row += [cell(results, file, f"gold + {name}", measures), spread(results, file, f"gold + {name}", f1)]
             for other, _ in others:
@@ -369,13 +369,13 @@ BAGS = [
 
 def without_pretraining(results):
     rows = []
-    for said, file, where in BAGS:
+    for row_label, file, where in BAGS:
         f1, cll = f"{where}.macro_f1", f"{where}.calibrated_log_likelihood"
         others = [c for c in results.runs(file) if c != "gold"]
         of = lambda m: [results.mean(file, c, m) for c in others]
         low_high = lambda m: f"{shown(min(of(m)), m)} to {shown(max(of(m)), m)}"
         gold = cell(results, file, "gold", [f1, cll])
-        rows.append([said, seeds(results, file, others, f1), gold, low_high(f1), low_high(cll)])
+        rows.append([row_label, seeds(results, file, others, f1), gold, low_high(f1), low_high(cll)])
     return lines_of(["", "seeds", "gold: F1 / CLL", "all others: F1", "all others: CLL"], rows)
 
 
@@ -388,12 +388,12 @@ def soft_hard(results):
     rows = []
     sets = [("POPQUORN", "epistemic-popquorn", "")]
     sets += [(f"ChaosNLI, {n}", "epistemic-chaosnli", f"{n.lower()}, ") for n in ("SNLI", "MNLI", "alphaNLI")]
-    for said, file, prefix in sets:
+    for row_label, file, prefix in sets:
         hard, soft = f"{prefix}hard", f"{prefix}soft"
         kl = results.mean(file, soft, "test.kl") / results.mean(file, hard, "test.kl") - 1
         rows.append(
             [
-                said,
+                row_label,
                 cell(results, file, hard, PEOPLE3),
                 cell(results, file, soft, PEOPLE3),
                 f"{100 * kl:+.0f} %",
@@ -418,10 +418,10 @@ def soft_hard(results):
 
 def entropies(results):
     rows = []
-    for said in ("SNLI", "MNLI", "alphaNLI", "CIFAR-10H"):
-        of = lambda m: results.mean("crowds", said, f"entropy.{m}")
+    for row_label in ("SNLI", "MNLI", "alphaNLI", "CIFAR-10H"):
+        of = lambda m: results.mean("crowds", row_label, f"entropy.{m}")
         share = f"{100 * of('above_90'):.1f} %"
-        rows.append([said, f"{of('items'):.0f}", f"{of('unanimous'):.0f}", plain(of("mean")), share])
+        rows.append([row_label, f"{of('items'):.0f}", f"{of('unanimous'):.0f}", plain(of("mean")), share])
     return lines_of(["", "items", "unanimous", "mean normalized entropy", "above .9"], rows)
 
 
@@ -462,7 +462,7 @@ def near_and_far(results):
         hub = min(order, key=lambda v: sum(apart[p] for p in pairs if v in p))
         row = [d]
         for chosen in ((hub,), min(pairs, key=apart.get), max(pairs, key=apart.get)):
-            name = " + ".join(SAID[v] for v in chosen)
+            name = " + ".join(METHOD_TITLES[v] for v in chosen)
             row.append(f"{name}: {cell(results, file, f'{d}: ' + ' + '.join(chosen), ['test.log_loss'])}")
         row.append(cell(results, file, f"{d}: all four", ["test.log_loss"]))
         rows.append(row)
@@ -474,7 +474,7 @@ def image_targets(results):
     measures = ["images.accuracy", "images.calibrated_log_likelihood", "test.cross_entropy"]
     rows = [
         [
-            SAID.get(v, v),
+            METHOD_TITLES.get(v, v),
             *(cell(results, file, v, [m]) for m in measures),
             gain(results, file, v, "standard", measures[0]),
         ]
@@ -485,7 +485,7 @@ def image_targets(results):
 
 def losses(results):
     file, rows = "beyond-targets", []
-    for said, form in (
+    for row_label, form in (
         ("softmax", "{} to softmax"),
         ("centroid", "{} to centroid"),
         ("default labels", "{} to default"),
@@ -493,7 +493,7 @@ def losses(results):
     ):
         kl, js = form.format("kl"), form.format("js")
         measures = ["images.accuracy", "images.log_loss", "test.cross_entropy"]
-        row = [said, cell(results, file, kl, measures), cell(results, file, js, measures)]
+        row = [row_label, cell(results, file, kl, measures), cell(results, file, js, measures)]
         row += [gain(results, file, js, kl, m) for m in (measures[0], measures[2])]
         rows.append(row)
     head = ["target", "KL", "Jensen-Shannon", "accuracy, JS less KL", "cross-entropy, JS less KL"]

@@ -88,9 +88,9 @@ def published(file, cell, metric):
     """What the paper reports of this metric of a cell: `published` in the experiment file."""
     for line in experiment(file):
         if re.search(rf'name: "?{re.escape(cell)}"?,', line) or re.match(rf'  "?{re.escape(cell)}"?: {{', line):
-            said = re.search(rf"{{[^{{]*\b{metric}: ([-.\d]+)", line)
-            if said:
-                return float(said[1])
+            found_value = re.search(rf"{{[^{{]*\b{metric}: ([-.\d]+)", line)
+            if found_value:
+                return float(found_value[1])
     return None
 
 

@@ -248,7 +248,7 @@ def train(
 def load_model(folder: str, /) -> Model: ...
 def perspectives(
     votes: Votes,
-    said: Votes,
+    predictions: Votes,
     history: Votes | None,
     *,
     ordered: bool = False,

@@ -77,10 +77,10 @@ def group_values(
     value = _by_worker(table, group, table_id, table_prefix)
     workers = Ids(votes.workers.tolist())
     values = [""] * votes.core.n_workers
-    for worker, said in value.items():
+    for worker, text in value.items():
         at = workers.find(worker)
         if at >= 0:
-            values[at] = _value_text(said)
+            values[at] = _value_text(text)
     if votes.core.n_workers and not any(values):
         raise _core.DataError("none of the workers of the votes is in the table; see table_id and table_prefix")
     return values

@@ -96,12 +96,12 @@ def perspectives(
     """
     table = as_votes(votes, n_jobs)
     ordered = ordered or table.ordered
-    said = as_votes(predictions, n_jobs)
+    predicted = as_votes(predictions, n_jobs)
     before = None if history is None else as_votes(history, n_jobs)
     with Watching(n_jobs, progress) as watching:
         found = _core.perspectives(
             table.core,
-            said.core,
+            predicted.core,
             None if before is None else before.core,
             ordered=ordered,
             lenient=lenient,

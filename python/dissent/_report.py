@@ -111,7 +111,7 @@ def report(
         )
 
 
-def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool, said: Any) -> tuple[Any, ...]:
+def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool, item_text: Any) -> tuple[Any, ...]:
     named = {} if labels is None else one_or_named(labels, "labels")
     tables = [label_table(v, k) for k, v in named.items()]
     if votes is not None:
@@ -135,7 +135,7 @@ def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool, said
         *texts,
         codes,
         tuple(views),
-        None if said is None else item_texts(said, tasks),
+        None if item_text is None else item_texts(item_text, tasks),
     )
 
 

@@ -77,9 +77,9 @@ class Review(Framed):
             columns[name] = votes._labels(columns[name])
         for name in ("known", "accepted"):
             columns[name] = columns[name].astype(bool)
-        said = {} if texts is None else {"text": [texts[i] for i in items.tolist()]}
+        text_column = {} if texts is None else {"text": [texts[i] for i in items.tolist()]}
         self.items: Any = make_table(
-            {"task": tasks, **columns, "reason": found["item_reasons"], **said}, "task", votes.pandas, _ITEMS
+            {"task": tasks, **columns, "reason": found["item_reasons"], **text_column}, "task", votes.pandas, _ITEMS
         )
         self.workers: Any = None
         if found["workers"] is not None:
@@ -226,7 +226,7 @@ def review(
     ('t2', True)
     """
     table = as_votes(votes, n_jobs)
-    said = None if texts is None else item_texts(texts, Ids(table.tasks.tolist()))
+    text_column = None if texts is None else item_texts(texts, Ids(table.tasks.tolist()))
     given, p = _given(table, labels)
     rows: dict[str, Any] = {} if top is None else {"top": checked_count("top", top)}
     with Watching(n_jobs, progress) as watching:
@@ -244,4 +244,4 @@ def review(
             **rows,
             **watching,
         )
-    return Review(found, table, said)
+    return Review(found, table, text_column)

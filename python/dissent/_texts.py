@@ -16,13 +16,13 @@ def item_texts(texts: Any, tasks: Ids) -> list[str]:
     columns = texts if isinstance(texts, Mapping) else getattr(texts, "columns", getattr(texts, "column_names", ()))
     if "task" in columns and "text" in columns:
         texts = {"task": _values(texts["task"]), "label": _values(texts["text"])}
-    ids, said = known_labels(texts, "texts")
+    ids, known_texts = known_labels(texts, "texts")
     if ids is None:
-        if len(said) != len(tasks.ids):
-            raise _core.DataError(f"texts: {len(said)} texts without task ids for {len(tasks.ids)} tasks")
-        return ["" if s is None else str(s) for s in said]
+        if len(known_texts) != len(tasks.ids):
+            raise _core.DataError(f"texts: {len(known_texts)} texts without task ids for {len(tasks.ids)} tasks")
+        return ["" if s is None else str(s) for s in known_texts]
     found = [""] * len(tasks.ids)
-    for place, s in zip(tasks.find_all(ids).tolist(), said):
+    for place, s in zip(tasks.find_all(ids).tolist(), known_texts):
         if place >= 0 and s is not None:
             found[place] = str(s)
     return found

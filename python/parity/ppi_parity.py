@@ -35,15 +35,15 @@ def panel(seed, folder):
 
 
 def theirs(rows, n, model, k):
-    people, said = [[] for _ in range(n)], np.full(n, np.nan)
+    people, answers = [[] for _ in range(n)], np.full(n, np.nan)
     for task, worker, kind, label in rows:
         if kind == "human":
             people[task].append(label == k)
         elif worker == model:
-            said[task] = label == k
+            answers[task] = label == k
     has = np.array([len(p) > 0 for p in people])
     y = np.array([np.mean(p) for p in people if p])
-    low, high = ppi_mean_ci(y, said[has], said[~has], alpha=0.05)
+    low, high = ppi_mean_ci(y, answers[has], answers[~has], alpha=0.05)
     alone = classical_mean_ci(y, alpha=0.05)
     return low.item(), high.item(), np.asarray(alone[0]).item(), np.asarray(alone[1]).item()
 

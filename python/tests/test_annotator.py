@@ -18,8 +18,8 @@ def test_two_opinions():
     asked = np.repeat(np.arange(150, 200), 6)
     workers = [f"w{w}" for _ in range(50) for w in range(6)]
     p = model.predict_workers(x[asked], workers)
-    said = np.array([truth[i] ^ (int(w[1]) % 2) for i, w in zip(asked, workers)])
-    assert (p.argmax(axis=1) == said).mean() > 0.9
+    predicted = np.array([truth[i] ^ (int(w[1]) % 2) for i, w in zip(asked, workers)])
+    assert (p.argmax(axis=1) == predicted).mean() > 0.9
     with pytest.raises(dissent.DataError, match="workers for"):
         model.predict_workers(x[:2], ["w0"])
     plain = dissent.SoftClassifier("kl", "mlp", n_epochs=1).fit(x, np.eye(2)[truth])
@@ -48,8 +48,8 @@ def test_features_of_workers():
 
 def test_perspectives():
     votes = [("a", "w", 1), ("a", "x", 1), ("a", "y", 3), ("b", "w", 2), ("b", "x", 4), ("c", "w", 4)]
-    said = [("a", "w", 1), ("a", "x", 2), ("a", "y", 3), ("b", "w", 4), ("b", "x", 4), ("c", "w", 1)]
-    found = dissent.perspectives(votes, said, ordered=True)
+    predicted = [("a", "w", 1), ("a", "x", 2), ("a", "y", 3), ("b", "w", 4), ("b", "x", 4), ("c", "w", 1)]
+    found = dissent.perspectives(votes, predicted, ordered=True)
     assert found.error_rate["model"]["votes"].value == pytest.approx(3 / 6)
     assert found.error_rate["model"]["items"].value == pytest.approx((1 / 3 + 1 / 2 + 1) / 3)
     assert found.absolute_distance["model"]["workers"].value == pytest.approx((5 / 3 + 1 / 2 + 0) / 3)
@@ -57,7 +57,7 @@ def test_perspectives():
     assert found.n_votes == 6 and found.n_items == 3 and found.n_left_out == 0
     assert list(found.workers["votes"]) == [3, 2, 1]
     assert found.to_dict()["error_rate"]["model"]["votes"]["n"] == 6
-    assert dissent.perspectives(votes, said, resamples=0).absolute_distance is None
+    assert dissent.perspectives(votes, predicted, resamples=0).absolute_distance is None
     with pytest.raises(dissent.DataError, match="no prediction"):
-        dissent.perspectives(votes, said[:-1])
-    assert dissent.perspectives(votes, said[:-1], lenient=True).n_left_out == 1
+        dissent.perspectives(votes, predicted[:-1])
+    assert dissent.perspectives(votes, predicted[:-1], lenient=True).n_left_out == 1

@@ -67,14 +67,14 @@ def test_mmsr_recovers_the_skills():
     for k in (2, 4):
         truth = rng.integers(k, size=6000)
         right = np.array([0.9, 0.8, 0.7, 0.75, 0.6, 0.85, 0.05, 0.65, 0.7])
-        said = np.where(rng.random((6000, 9)) < right, truth[:, None], (truth[:, None] + rng.integers(1, k, (6000, 9))) % k)
+        answers = np.where(rng.random((6000, 9)) < right, truth[:, None], (truth[:, None] + rng.integers(1, k, (6000, 9))) % k)
         item, worker = np.divmod(np.arange(6000 * 9), 9)
-        fit = dissent.MMSR().fit((item, worker, said.ravel()))
+        fit = dissent.MMSR().fit((item, worker, answers.ravel()))
         skill = np.array([fit.skills_[w] for w in range(9)])
         expected = np.log(right * (k - 1) / (1 - right))
         assert fit.converged_ and np.abs(skill - expected).max() < 0.25 and (fit.result_.labels == truth[fit.result_.tasks]).mean() > 0.95
         counts = np.zeros((6000, k))
-        np.add.at(counts, (item, said.ravel()), skill[worker])
+        np.add.at(counts, (item, answers.ravel()), skill[worker])
         posterior = np.exp(counts - counts.max(axis=1, keepdims=True))
         assert np.allclose(fit.result_.p, (posterior / posterior.sum(axis=1, keepdims=True))[fit.result_.tasks])
 

@@ -122,7 +122,7 @@ def test_folds_together_moments_and_labels_of_the_test_part(plan, tmp_path):
             majority[task] = most[0]
     states = experiment.status(plan, store=store)
     for cell, truth in (("gold", gold), ("carried", gold), ("silver", majority)):
-        said = {}
+        predicted = {}
         for c, seed, key in zip(states["cell"], states["seed"], states["key"]):
             if c != cell or seed != 0:
                 continue
@@ -130,12 +130,12 @@ def test_folds_together_moments_and_labels_of_the_test_part(plan, tmp_path):
             p = np.load(where / "test.npy")
             tasks = (where / "test.tasks.txt").read_text().splitlines()
             names = (where / "test.classes.txt").read_text().splitlines()
-            said |= {task: names[k] for task, k in zip(tasks, p.argmax(1))}
-        both = [task for task in said if task in truth]
+            predicted |= {task: names[k] for task, k in zip(tasks, p.argmax(1))}
+        both = [task for task in predicted if task in truth]
         assert len(both) > 30
         have = value[cell, "macro_f1"]
-        assert have == pytest.approx(f1_score([truth[t] for t in both], [said[t] for t in both], average="macro"), abs=1e-12)
-        assert value[cell, "accuracy"] == pytest.approx(np.mean([truth[t] == said[t] for t in both]), abs=1e-12)
+        assert have == pytest.approx(f1_score([truth[t] for t in both], [predicted[t] for t in both], average="macro"), abs=1e-12)
+        assert value[cell, "accuracy"] == pytest.approx(np.mean([truth[t] == predicted[t] for t in both]), abs=1e-12)
     first = {(c, f): k for c, s, f, k in zip(states["cell"], states["seed"], states["fold"], states["key"]) if s == 0}
     p = {c: [np.load(store / "predictions" / first[c, f] / "test.npy") for f in range(3)] for c in ("gold", "carried")}
     assert np.array_equal(p["gold"][0], p["carried"][0])  # nothing is carried into the first fold

@@ -96,20 +96,20 @@ def test_review_is_dissent_review(labels, files, tmp_path):
 
 def test_texts_stand_beside_ids(labels, tmp_path):
     votes = [("t1", "a", "x"), ("t1", "b", "y"), (2, "a", "y"), (2, "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
-    said = {"t1": "one </script><script>alert(1)</script>", "2": "two", "unused": "nothing"}
-    want = {"t1": said["t1"], 2: "two", "t3": ""}
-    for given in (said, {"task": list(said), "text": list(said.values())}, list(said.items())):
+    texts_by_task = {"t1": "one </script><script>alert(1)</script>", "2": "two", "unused": "nothing"}
+    want = {"t1": texts_by_task["t1"], 2: "two", "t3": ""}
+    for given in (texts_by_task, {"task": list(texts_by_task), "text": list(texts_by_task.values())}, list(texts_by_task.items())):
         table = dissent.review(votes, texts=given).items
         assert {t: s for t, s in zip(table["task"], table["text"])} == {k: want[k] for k in table["task"]}
     assert "text" not in dissent.review(votes).items.columns
     page = tmp_path / "texts.html"
-    dissent.report(page, votes, texts=said)
+    dissent.report(page, votes, texts=texts_by_task)
     html = page.read_text(encoding="utf-8")
     assert "one &lt;/script&gt;&lt;script&gt;" in html and "</script><script>alert" not in html
     with pytest.raises(dissent.DataError, match="2 texts without task ids for 3 tasks"):
         dissent.review(votes, texts=["one", "two"])
     with pytest.raises(dissent.OptionError, match="give votes or labels"):
-        dissent.report(page, predictions=None, texts=said)
+        dissent.report(page, predictions=None, texts=texts_by_task)
 
 
 @needs_tool

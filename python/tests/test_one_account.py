@@ -74,8 +74,8 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
 
     assert {w: r["verdict"] for w, r in listed.items()} == verdicts
     assert tool["unreliable_workers"] == len(doubtful)
-    told = re.search(r"(\d+) of \d+ annotators (?:is|are) unreliable", says)
-    assert (int(told.group(1)) if told else 0) == len(doubtful)
+    unreliable_line = re.search(r"(\d+) of \d+ annotators (?:is|are) unreliable", says)
+    assert (int(unreliable_line.group(1)) if unreliable_line else 0) == len(doubtful)
     if "unreliable annotator" in tiles or "unreliable annotators" in tiles:
         assert int(tiles.get("unreliable annotators", tiles.get("unreliable annotator"))) == len(doubtful)
     weak = {w for w, v in verdicts.items() if v == "weak"}

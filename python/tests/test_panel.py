@@ -64,9 +64,9 @@ def test_noise_is_reported_first(tmp_path):
 def test_copies_and_labelled_items():
     rng = np.random.default_rng(4)
     truth = rng.integers(2, size=300)
-    said = {f"p{w}": np.where(rng.random(300) < 0.8, truth, 1 - truth) for w in range(5)}
-    models = {"copy": said["p3"], "own": np.where(rng.random(300) < 0.85, truth, 1 - truth)}
-    rows = [(i, w, int(said[w][i])) for w in said for i in range(300)]
+    answers = {f"p{w}": np.where(rng.random(300) < 0.8, truth, 1 - truth) for w in range(5)}
+    models = {"copy": answers["p3"], "own": np.where(rng.random(300) < 0.85, truth, 1 - truth)}
+    rows = [(i, w, int(answers[w][i])) for w in answers for i in range(300)]
     found = dissent.panel(rows + [(i, m, int(models[m][i])) for m in models for i in range(300)], list(models))
     assert np.asarray(found.copies["model"]).tolist() == ["copy"]
     assert np.asarray(found.copies["source"]).tolist() == ["p3"] and not found.labelled_differ

@@ -20,14 +20,14 @@ def crowd(seed, classes):
         truth = int(rng.integers(classes))
         hard = rng.random() < 0.3
 
-        def say(p):
+        def answer_with(p):
             return truth if rng.random() < (p - 0.25 if hard else p) else int(rng.integers(classes))
 
         for w in rng.choice(6, 4, replace=False) if i < 110 else ():
-            people.setdefault(f"p{w}", {})[i] = say(0.85)
-        models["m0"][i] = say(0.9)
-        models["m1"][i] = models["m0"][i] if rng.random() < 0.6 else say(0.85)
-        models["m2"][i] = say(0.55)
+            people.setdefault(f"p{w}", {})[i] = answer_with(0.85)
+        models["m0"][i] = answer_with(0.9)
+        models["m1"][i] = models["m0"][i] if rng.random() < 0.6 else answer_with(0.85)
+        models["m2"][i] = answer_with(0.55)
     return people, models
 
 
@@ -95,13 +95,13 @@ def test_effective_number_of_judges(seed):
     people, models = crowd(seed, 3)
     found = dissent.panel(rows_of(people, models), list(models))
     s = decoded(people, range(110), 3)
-    said = np.array([[v[t] for t in range(110)] for v in models.values()])
-    own = np.array([s[np.arange(110), z] for z in said])
+    answers = np.array([[v[t] for t in range(110)] for v in models.values()])
+    own = np.array([s[np.arange(110), z] for z in answers])
     error = 1 - own.mean(axis=1)
     covariance, spread = 0.0, 0.0
     for a in range(3):
         for b in range(a):
-            both = np.mean(1 - own[a] - own[b] + (said[a] == said[b]) * own[a])
+            both = np.mean(1 - own[a] - own[b] + (answers[a] == answers[b]) * own[a])
             covariance += both - error[a] * error[b]
             spread += np.sqrt(error[a] * (1 - error[a]) * error[b] * (1 - error[b]))
     r = covariance / spread
@@ -114,18 +114,18 @@ def test_ties_of_the_judges_are_split():
     people, models = crowd(7, 3)
     del models["m2"]
     found = dissent.panel(rows_of(people, models), list(models))
-    said = np.array([[v[t] for t in range(150)] for v in models.values()])
+    answers = np.array([[v[t] for t in range(150)] for v in models.values()])
     raw = np.asarray(found.rates["raw"])[6:]
-    assert raw.tolist() == pytest.approx([(said == k).mean() for k in range(3)], abs=1e-12)  # of two judges, the mean
+    assert raw.tolist() == pytest.approx([(answers == k).mean() for k in range(3)], abs=1e-12)  # of two judges, the mean
 
 
 def test_labelled_items_by_welch():
     people, models = crowd(8, 2)
     found = dissent.panel(rows_of(people, models), list(models))
-    said = np.array([[v[t] for t in range(150)] for v in models.values()])
-    pairs = np.mean([said[a] == said[b] for a in range(3) for b in range(a)], axis=0)
+    answers = np.array([[v[t] for t in range(150)] for v in models.values()])
+    pairs = np.mean([answers[a] == answers[b] for a in range(3) for b in range(a)], axis=0)
     p = []
-    for score in (said.mean(axis=0), pairs):
+    for score in (answers.mean(axis=0), pairs):
         x, y = score[:110], score[110:]
         z = (x.mean() - y.mean()) / np.sqrt(x.var() / 109 + y.var() / 39)
         p.append(2 * stats.norm.sf(abs(z)))

@@ -30,17 +30,17 @@ def test_effective_number(bench):
     """Independent judges count in full wherever a figure is given, and judges with common errors do not."""
     for shared in (0.0, 0.7):
         for accuracy in (0.8, 0.9, 0.99):
-            said, true = [], []
+            estimates, true = [], []
             for seed in range(20):
                 rng = np.random.default_rng([11, seed])
                 truth = rng.choice(2, 1000)
                 judges = bench.judges_of(rng, truth, 2, shared=shared)
                 found = bench.measure(bench.people_votes(rng, truth, 2, accuracy), judges)
-                said.append(found.effective.value)
+                estimates.append(found.effective.value)
                 true.append(bench.worth([(j != truth).astype(float) for j in judges]))
-            said = [x for x in said if x is not None]
-            assert len(said) >= 15
-            assert np.mean(said) == pytest.approx(np.mean(true), abs=0.2)
+            estimates = [x for x in estimates if x is not None]
+            assert len(estimates) >= 15
+            assert np.mean(estimates) == pytest.approx(np.mean(true), abs=0.2)
 
 
 def test_weak_people_give_no_effective_number(bench):

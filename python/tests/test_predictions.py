@@ -29,9 +29,9 @@ def world():
             right = rng.random() < 0.5 + 0.025 * w
             rows.append((f"t{i}", f"w{w}", CLASSES[truth[i] if right else (truth[i] + rng.integers(1, 3)) % 3]))
     sure = rng.choice([0.5, 0.7, 0.9], n)
-    said = np.where(rng.random(n) < sure, truth, (truth + rng.integers(1, 3, n)) % 3)
+    predicted = np.where(rng.random(n) < sure, truth, (truth + rng.integers(1, 3, n)) % 3)
     p = np.repeat(((1 - sure) / 2)[:, None], 3, axis=1)
-    p[np.arange(n), said] = sure
+    p[np.arange(n), predicted] = sure
     tasks = [f"t{i}" for i in range(n)]
     x = np.eye(3)[truth] + rng.normal(0, 0.6, (n, 3))
     return {"rows": rows, "truth": truth, "tasks": tasks, "q": dissent.SoftLabels(tasks, CLASSES, p), "x": x}

@@ -31,9 +31,9 @@ def test_a_crowd_is_that_of_the_tool(tmp_path):
         n_features=2,
         random_state=5,
     )
-    told = dissent.read_votes(votes)
-    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in told.rows()]
-    assert made.votes.tasks.tolist() == told.tasks.tolist()
+    read_back = dissent.read_votes(votes)
+    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in read_back.rows()]
+    assert made.votes.tasks.tolist() == read_back.tasks.tolist()
     assert list(made.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
     assert list(made.texts.items()) == [tuple(row) for row in list(csv.reader(texts.open()))[1:]]
     assert np.array_equal(made.features, np.load(features))
@@ -47,9 +47,9 @@ def test_a_crowd_with_a_theme_and_judges_is_that_of_the_tool(tmp_path):
     made = dissent.synth(
         30, n_classes=3, model="ambiguous", theme="reviews", n_judges=3, human_items=20, texts=True
     )
-    told = dissent.read_votes(votes)
-    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in told.rows()]
-    assert made.votes.workers.tolist() == told.workers.tolist()
+    read_back = dissent.read_votes(votes)
+    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in read_back.rows()]
+    assert made.votes.workers.tolist() == read_back.workers.tolist()
     assert {"judge1", "judge2", "judge3"} < set(made.votes.workers.tolist())
     assert len(made.votes) == 20 * 5 + 30 * 3
     assert list(made.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
@@ -94,13 +94,13 @@ def test_results_show_themselves_in_a_line_and_in_notebooks():
     half = {w: "ab"[i % 2] for i, w in enumerate(votes.workers.tolist())}
     groups = dissent.Groups(half, min_group=2)
     rows = votes.rows()
-    said = list(zip(votes.tasks[rows[0]], votes.workers[rows[1]], votes.classes[rows[2]]))
+    predicted = list(zip(votes.tasks[rows[0]], votes.workers[rows[1]], votes.classes[rows[2]]))
     fit = dissent.MajorityVote().fit(votes)
     shown = [
         dissent.panel(votes, votes.workers.tolist()[:2]),
         dissent.group_agreement(votes, groups, resamples=20, permutations=20),
         dissent.group_evaluation(fit.result_, votes, groups, resamples=0, permutations=0),
-        dissent.perspectives(votes, said, resamples=0),
+        dissent.perspectives(votes, predicted, resamples=0),
         dissent.review(votes),
     ]
     for result in shown:

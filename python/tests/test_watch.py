@@ -25,10 +25,10 @@ def crowd():
 def test_rows_are_those_of_the_tool(tmp_path):
     path = put_csv(tmp_path / "votes.csv", ["task", "worker", "label"], crowd())
     out = run("watch", path, "--power", 0, "-o", tmp_path / "open.csv")
-    told = [(r["task"], r["label"], float(r["p"]), int(r["votes"]), r["reason"]) for r in csv.DictReader(io.StringIO(out))]
+    expected_rows = [(r["task"], r["label"], float(r["p"]), int(r["votes"]), r["reason"]) for r in csv.DictReader(io.StringIO(out))]
     watch = dissent.Watch(power=0)
     rows = [row for vote in crowd() for row in watch.add(*vote)] + watch.finalize()
-    assert [tuple(row) for row in rows] == told and told
+    assert [tuple(row) for row in rows] == expected_rows and expected_rows
     watch.write(tmp_path / "mine.csv")
     assert (tmp_path / "mine.csv").read_bytes() == (tmp_path / "open.csv").read_bytes()
     assert watch.counts["votes"] == len(crowd())

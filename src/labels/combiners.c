@@ -77,7 +77,7 @@ dis_status dis_combiner_check(const char *spec)
 static const char *const weights_words[] = {"weights=equal", "weights=auto", "weights=votes"};
 
 /* Parses the text only: full parsing would need memory, and the result must not depend on it. */
-static bool says(const char *spec, const char *wanted)
+static bool has_setting(const char *spec, const char *wanted)
 {
     for (const char *one = spec + dis__spec_name_length(spec); *one; one += strcspn(one, ",")) {
         one++; /* ':' or ',' */
@@ -88,12 +88,12 @@ static bool says(const char *spec, const char *wanted)
 
 bool dis__combiner_has_weights(const char *spec, int word)
 {
-    return says(spec, weights_words[word]);
+    return has_setting(spec, weights_words[word]);
 }
 
 bool dis__combiner_has_gold_weights(const char *spec)
 {
-    return says(spec, "gold=choose");
+    return has_setting(spec, "gold=choose");
 }
 
 bool dis__combiner_wants_auto_weights(const char *spec)

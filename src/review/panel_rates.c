@@ -28,7 +28,7 @@ typedef struct {
 } source;
 
 /* Whether the judge answers the class; -1: no vote. */
-static double says(const source *s, size_t i)
+static double judge_share(const source *s, size_t i)
 {
     const size_t n = s->d->votes->n_classes;
     if (s->judge < s->d->n_judges) {
@@ -54,7 +54,7 @@ static sums add_up(const source *from)
     const size_t n = d->votes->n_classes;
     sums s = {0};
     for (size_t i = 0; i < d->votes->n_items; i++) {
-        const double f = says(from, i);
+        const double f = judge_share(from, i);
         if (f < 0) continue;
         if (d->n_votes[i] == 0) {
             s.alone++;
@@ -90,7 +90,7 @@ static dis_status people_variance(const source *s, double n, influence x, double
     if (s->d->n_people < DIS_PANEL_MIN_PEOPLE) return DIS_OK;
     DIS_TRY(dis__panel_variance_create(s->d, &sum));
     for (size_t i = 0; i < v->n_items; i++) {
-        const double f = s->d->n_votes[i] ? says(s, i) : -1;
+        const double f = s->d->n_votes[i] ? judge_share(s, i) : -1;
         if (f < 0) continue;
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
             if (!s->d->person[v->worker[t]]) continue;

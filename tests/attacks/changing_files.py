@@ -97,23 +97,23 @@ def main():
         if code or not out:
             sys.exit(f"{' '.join(command)} fails with exit code {code} before any change: {err}")
         expected.append((out, seconds))
-    told = same = 0
+    detected = same = 0
     end = time.monotonic() + SECONDS
-    while time.monotonic() < end or told + same < len(CASES) * len(CHANGES):
-        which, change = (told + same) % len(CASES), CHANGES[(told + same) // len(CASES) % len(CHANGES)]
+    while time.monotonic() < end or detected + same < len(CASES) * len(CHANGES):
+        which, change = (detected + same) % len(CASES), CHANGES[(detected + same) // len(CASES) % len(CHANGES)]
         file, command = CASES[which]
         delay = random_.random() ** 3 * expected[which][1]
         code, out, err = attack(file, command, change, delay, random_)
         if code == 0 and out == expected[which][0]:
             same += 1
         elif code == 4 and file in err:
-            told += 1
+            detected += 1
         else:
             what = f"{change.__name__} of {file} {delay:.4f} s after it was opened"
             result = f"exit code {code}, {'other' if code == 0 else 'no'} output"
             sys.exit(f"seed {SEED}: {what}: {' '.join(command)}: {result}\n{err}")
-    print(f"{same} runs with the result of the file as it was, {told} with exit code 4")
-    if not told:
+    print(f"{same} runs with the result of the file as it was, {detected} with exit code 4")
+    if not detected:
         sys.exit("no change was ever noticed")
 
 

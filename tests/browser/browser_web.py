@@ -46,8 +46,8 @@ class Page:
             if self.run(f"return Boolean({condition})"):
                 return time.monotonic() - begin
             time.sleep(.02)
-        said = self.run("return [...document.querySelectorAll('.message')].map(m => m.textContent).join('|')")
-        raise AssertionError(f"{what}: not within {seconds} s; the page says {said!r}")
+        message = self.run("return [...document.querySelectorAll('.message')].map(m => m.textContent).join('|')")
+        raise AssertionError(f"{what}: not within {seconds} s; the page says {message!r}")
 
     def drop(self, files):
         """Files (name: bytes) dropped on the page, as events of a drag."""

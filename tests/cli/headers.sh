@@ -18,10 +18,10 @@ for header in include/dissent/*.h; do
     {
         echo '#include <stdio.h>'
         echo '#include "dissent/dissent.h"'
-        args='dis_context *ctx, dis_votes *votes, dis_fit *a, dis_fit *b, const char *path, size_t n, size_t k, double *out, const dis_votes *said'
+        args='dis_context *ctx, dis_votes *votes, dis_fit *a, dis_fit *b, const char *path, size_t n, size_t k, double *out, const dis_votes *predictions'
         echo "int example($args);"
         echo "int example($args)"
-        echo '{ (void)ctx; (void)votes; (void)a; (void)b; (void)path; (void)n; (void)k; (void)out; (void)said; {'
+        echo '{ (void)ctx; (void)votes; (void)a; (void)b; (void)path; (void)n; (void)k; (void)out; (void)predictions; {'
         cat "$work/example"
         echo '} return 0; }'
     } > "$work/$name.c"

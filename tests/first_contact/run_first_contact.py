@@ -48,8 +48,8 @@ def check_result(folder, expected):
     return None
 
 
-def check_commands(case, said, folder, tool):
-    commands = [line.strip() for line in said.splitlines() if line.startswith("  dissent ")]
+def check_commands(case, message, folder, tool):
+    commands = [line.strip() for line in message.splitlines() if line.startswith("  dissent ")]
     if len(commands) != len(case["suggests"]):
         return f"{len(commands)} suggestions, expected {len(case['suggests'])}"
     for command, expected in zip(commands, case["suggests"]):
@@ -64,8 +64,8 @@ def check_commands(case, said, folder, tool):
     return None
 
 
-def check_follow(follow, said, folder, tool):
-    found = re.search(follow["pattern"], said)
+def check_follow(follow, message, folder, tool):
+    found = re.search(follow["pattern"], message)
     if not found:
         return "there is no command to follow"
     made = shell(found.group(1), folder, tool)
@@ -83,22 +83,22 @@ def check(case, folder, tool):
     if (HERE / "tables" / case["file"]).is_file():
         shutil.copy(HERE / "tables" / case["file"], folder)
     done = shell(command_of(case["file"], case.get("args", [])), folder, tool)
-    said = done.stderr
+    message = done.stderr
     code = 0 if "reads" in case else case.get("exit", 3)
     if done.returncode != code:
-        return f"exit {done.returncode}, expected {code}\n{said}"
+        return f"exit {done.returncode}, expected {code}\n{message}"
     for pattern in case.get("notes", []) + case.get("says", []):
-        if not re.search(pattern, said):
-            return f"not said: {pattern}\n{said}"
+        if not re.search(pattern, message):
+            return f"not said: {pattern}\n{message}"
     for pattern in case.get("no_notes", []):
-        if re.search(pattern, said):
-            return f"said: {pattern}\n{said}"
+        if re.search(pattern, message):
+            return f"said: {pattern}\n{message}"
     wrong = check_result(folder, case["reads"]) if "reads" in case else None
     if not wrong and "suggests" in case:
-        wrong = check_commands(case, said, folder, tool)
+        wrong = check_commands(case, message, folder, tool)
     if not wrong and "follow" in case:
-        wrong = check_follow(case["follow"], said, folder, tool)
-    return f"{wrong}\n{said}" if wrong else None
+        wrong = check_follow(case["follow"], message, folder, tool)
+    return f"{wrong}\n{message}" if wrong else None
 
 
 def main():

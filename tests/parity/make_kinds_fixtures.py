@@ -30,7 +30,7 @@ def write(name, head, rows):
         csv.writer(file, lineterminator="\n").writerows([head, *rows])
 
 
-def say(file, name, value, program):
+def write_value(file, name, value, program):
     peers.append((file, name, repr(float(value)), program))
 
 
@@ -43,7 +43,7 @@ def numeric():
     for t, w, x in rows:
         table[sorted(bias).index(w), list(truth).index(t)] = x
     for level in ("interval", "ratio"):
-        say("numeric.csv", f"alpha_{level}", krippendorff.alpha(table, level_of_measurement=level), "krippendorff")
+        write_value("numeric.csv", f"alpha_{level}", krippendorff.alpha(table, level_of_measurement=level), "krippendorff")
     r_of("numeric.csv", """library(lme4); d <- read.csv(commandArgs(TRUE)[1])
 m <- lmer(label ~ 1 + (1 | task) + (1 | worker), d, REML = FALSE)
 v <- as.data.frame(VarCorr(m)); r <- ranef(m); f <- fixef(m)[[1]]
@@ -78,10 +78,10 @@ def sets():
     write("sets.csv", ("task", "worker", "label"), rows)
     no_empty = lambda d: lambda a, b: 0.0 if a == b else d(a, b)  # two empty sets are the same
     for name, distance in (("masi", masi_distance), ("jaccard", jaccard_distance)):
-        say("sets.csv", f"alpha_{name}", AnnotationTask(votes, distance=no_empty(distance)).alpha(), "nltk")
+        write_value("sets.csv", f"alpha_{name}", AnnotationTask(votes, distance=no_empty(distance)).alpha(), "nltk")
     for c in classes:
         table = [(w, t, int(c in s)) for w, t, s in votes]
-        say("sets.csv", f"alpha:{c}", AnnotationTask(table).alpha(), "nltk")
+        write_value("sets.csv", f"alpha:{c}", AnnotationTask(table).alpha(), "nltk")
 
 
 def pairs():
@@ -96,7 +96,7 @@ def pairs():
     write("pairs.csv", ("task", "a", "b", "winner", "worker"), rows)
     found = choix.opt_pairwise(7, wins, alpha=0.01, method="Newton-CG", tol=1e-12)
     for k, x in enumerate(found - np.mean(found)):
-        say("pairs.csv", f"score:m{k}", x, "choix")
+        write_value("pairs.csv", f"score:m{k}", x, "choix")
 
 
 def spans():
@@ -117,14 +117,14 @@ def spans():
                 label[s:e] = [c] * (e - s)
             table += [(f"w{w}", f"{d}/{i}", x) for i, x in enumerate(label)]
     task = AnnotationTask(table)
-    say("spans.csv", "alpha_tokens", task.alpha(), "nltk")
-    say("spans.csv", "kappa_tokens", np.mean([task.kappa_pairwise(f"w{a}", f"w{b}") for a, b in itertools.combinations(range(3), 2)]), "nltk")
+    write_value("spans.csv", "alpha_tokens", task.alpha(), "nltk")
+    write_value("spans.csv", "kappa_tokens", np.mean([task.kappa_pairwise(f"w{a}", f"w{b}") for a, b in itertools.combinations(range(3), 2)]), "nltk")
     same = all_spans = 0
     for d in range(12):
         for a, b in itertools.combinations(range(3), 2):
             same += 2 * len(set(marks[d, a]) & set(marks[d, b]))
             all_spans += len(marks[d, a]) + len(marks[d, b])
-    say("spans.csv", "f1_spans", same / all_spans, "by its definition")
+    write_value("spans.csv", "f1_spans", same / all_spans, "by its definition")
 
 
 def r_of(file, program, name):
@@ -135,7 +135,7 @@ def r_of(file, program, name):
         return
     for line in out.splitlines():
         key, value = line.rsplit(" ", 1)
-        say(file, key, value, f"R {name}")
+        write_value(file, key, value, f"R {name}")
 
 
 numeric()

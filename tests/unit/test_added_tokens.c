@@ -116,7 +116,7 @@ static void the_leftmost_longest_is_taken(void **state)
     }
 }
 
-static void bounds_are_told(void **state)
+static void bounds_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -150,7 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ways_find_the_same),
         cmocka_unit_test(the_leftmost_longest_is_taken),
-        cmocka_unit_test(bounds_are_told),
+        cmocka_unit_test(bounds_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static float x[ITEMS * FEATURES];
 static size_t truth[ITEMS];
 
 /* The class is the sign of the first feature; workers of odd number say the opposite. */
-static int said(size_t item, size_t worker)
+static int answer_of(size_t item, size_t worker)
 {
     return (int)(truth[item] ^ (worker & 1));
 }
@@ -48,7 +48,7 @@ static dis_votes *votes_of(void)
     for (size_t i = 0; i < ITEMS; i++)
         for (size_t w = 0; w < WORKERS; w++)
             if (w == i % WORKERS || dis__random_uniform(4, 1, i * WORKERS + w) < .5)
-                at += sprintf(at, "t%zu,w%zu,%d\n", i, w, said(i, w));
+                at += sprintf(at, "t%zu,w%zu,%d\n", i, w, answer_of(i, w));
     const char *path = put_text("votes.csv", lines);
     dis_votes *votes;
     assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), DIS_OK);
@@ -123,7 +123,7 @@ static double foretold_of(dis_model *model, size_t from, double *first, size_t *
     const dis_labels_view l = dis_labels_get_view(labels);
     assert_int_equal(l.n_items, n);
     for (size_t r = 0; r < n; r++)
-        right += (int)dis__argmax(l.p + r * l.n_classes, l.n_classes) == said(TRAINED + r / WORKERS, r % WORKERS);
+        right += (int)dis__argmax(l.p + r * l.n_classes, l.n_classes) == answer_of(TRAINED + r / WORKERS, r % WORKERS);
     *first = l.p[0];
     dis_labels_destroy(labels);
     dis_names_destroy(tasks);

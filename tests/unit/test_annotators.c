@@ -69,7 +69,7 @@ static void differences_by_hand(void **state)
 }
 
 /* Two who vote on the same items with no one else: neither is better, whatever they say. */
-static void partners_cannot_be_told_apart(void **state)
+static void partners_cannot_be_distinguished(void **state)
 {
     (void)state;
     review_crowd c = review_good_crowd(3, 300, 2, 3);
@@ -170,7 +170,7 @@ static void bad_annotator_is_found(void **state)
     assert_true(found >= 3 * CROWDS - 2);
 }
 
-static void nothing_is_said_about_noise(void **state)
+static void no_verdict_on_noise(void **state)
 {
     (void)state;
     review_crowd c = review_good_crowd(1, 600, EQUALS, 3);
@@ -194,11 +194,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wilson_bounds),
         cmocka_unit_test(differences_by_hand),
-        cmocka_unit_test(partners_cannot_be_told_apart),
+        cmocka_unit_test(partners_cannot_be_distinguished),
         cmocka_unit_test(equals_are_not_called_weak),
         cmocka_unit_test(equals_are_not_doubtful),
         cmocka_unit_test(bad_annotator_is_found),
-        cmocka_unit_test(nothing_is_said_about_noise),
+        cmocka_unit_test(no_verdict_on_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

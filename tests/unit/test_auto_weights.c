@@ -109,7 +109,7 @@ static void small_and_odd_tables(void **state)
     }
 }
 
-static void wrong_use_is_said(void **state)
+static void wrong_use_is_reported(void **state)
 {
     (void)state;
     const double counts[] = {1, 2, 3, 4};
@@ -158,7 +158,7 @@ int main(void)
         cmocka_unit_test(order_names_and_threads_do_not_matter),
         cmocka_unit_test(equal_views_get_equal_weights),
         cmocka_unit_test(small_and_odd_tables),
-        cmocka_unit_test(wrong_use_is_said),
+        cmocka_unit_test(wrong_use_is_reported),
         cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,7 +265,7 @@ static void threads_and_place_do_not_matter(void **state)
     free(out);
 }
 
-static void wrong_use_is_said(void **state)
+static void wrong_use_is_reported(void **state)
 {
     (void)state;
     const double a[] = {.25, .75};
@@ -383,7 +383,7 @@ int main(void)
         cmocka_unit_test(one_view_or_one_weight),
         cmocka_unit_test(many_classes),
         cmocka_unit_test(threads_and_place_do_not_matter),
-        cmocka_unit_test(wrong_use_is_said),
+        cmocka_unit_test(wrong_use_is_reported),
         cmocka_unit_test(golden_files),
         cmocka_unit_test(allocations_may_fail),
     };

@@ -157,7 +157,7 @@ static void set(size_t n, uint32_t i, uint32_t w, uint16_t k)
     task[n] = i, worker[n] = w, label[n] = k;
 }
 
-static void small_cases_cannot_be_told(void **state)
+static void small_cases_are_unknown(void **state)
 {
     (void)state;
     set(0, 0, 0, 0);
@@ -181,9 +181,9 @@ static void small_cases_cannot_be_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_is_called_noise),      cmocka_unit_test(agreement_is_found),
-        cmocka_unit_test(statistic_is_as_defined),    cmocka_unit_test(threads_and_names_do_not_matter),
-        cmocka_unit_test(small_cases_cannot_be_told),
+        cmocka_unit_test(noise_is_called_noise),   cmocka_unit_test(agreement_is_found),
+        cmocka_unit_test(statistic_is_as_defined), cmocka_unit_test(threads_and_names_do_not_matter),
+        cmocka_unit_test(small_cases_are_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

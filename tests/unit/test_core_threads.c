@@ -251,9 +251,9 @@ static void no_more_threads(void **state)
         dis_context *ctx = NULL;
         int got = 0;
         const dis_status status = dis_context_create(&o, &ctx);
-        const bool said =
+        const bool has_message =
             sscanf(dis_last_error(), "the system gives no more than %d threads; ask for fewer", &got) == 1;
-        _exit(status == DIS_ELIMIT && said && got > 1 && got < 1024 && !ctx ? 0 : 1);
+        _exit(status == DIS_ELIMIT && has_message && got > 1 && got < 1024 && !ctx ? 0 : 1);
     }
     int how;
     assert_int_equal(waitpid(child, &how, 0), child);

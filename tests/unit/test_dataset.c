@@ -49,8 +49,8 @@ static void expect_failure(const char *data, const char *message)
         dis__dataset_free(&own);
     }
     assert_int_equal(status, DIS_EDATA);
-    const char *said = strstr(dis_last_error(), folder);
-    assert_string_equal(said ? said + strlen(folder) + 1 : dis_last_error(), message);
+    const char *path_in_message = strstr(dis_last_error(), folder);
+    assert_string_equal(path_in_message ? path_in_message + strlen(folder) + 1 : dis_last_error(), message);
     assert_int_equal(m.n, 7);
     dis__plan_destroy(plan);
 }

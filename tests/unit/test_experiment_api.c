@@ -201,7 +201,7 @@ static dis_status show_all(void *arg)
     return status;
 }
 
-static void every_fault_is_told(void **state)
+static void every_fault_is_reported(void **state)
 {
     (void)state;
     walk_faults(run_all, NULL, NULL);
@@ -228,9 +228,9 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_table),  cmocka_unit_test(filters_choose_runs),
-        cmocka_unit_test(seeds_of_all_kinds),  cmocka_unit_test(intervals_stay_in_range),
-        cmocka_unit_test(every_fault_is_told),
+        cmocka_unit_test(from_file_to_table),      cmocka_unit_test(filters_choose_runs),
+        cmocka_unit_test(seeds_of_all_kinds),      cmocka_unit_test(intervals_stay_in_range),
+        cmocka_unit_test(every_fault_is_reported),
     };
     if (!built_in()) {
         puts("skipped: no SQLite or libyaml in this build");

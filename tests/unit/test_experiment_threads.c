@@ -357,7 +357,7 @@ static void bad_databases_are_refused(void **state)
     assert_non_null(strstr(dis_last_error(), "version 99"));
 }
 
-static void a_damaged_database_is_told(void **state)
+static void a_damaged_database_is_reported(void **state)
 {
     (void)state;
     bench b;
@@ -385,7 +385,7 @@ static void a_damaged_database_is_told(void **state)
     }
 }
 
-static void a_locked_database_is_told(void **state)
+static void a_locked_database_is_reported(void **state)
 {
     (void)state;
     const char *path = fresh("locked");
@@ -473,7 +473,7 @@ static void still_usable(void *arg)
     dis__store_close(store);
 }
 
-static void every_fault_is_told(void **state)
+static void every_fault_is_reported(void **state)
 {
     (void)state;
     bench b;
@@ -498,13 +498,20 @@ static void student_is_right(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_jobs),          cmocka_unit_test(a_failed_run_stops_nobody),
-        cmocka_unit_test(a_record_has_everything),     cmocka_unit_test(a_new_measure_is_missing),
-        cmocka_unit_test(two_processes_share_a_store), cmocka_unit_test(a_dead_owner_holds_nothing),
-        cmocka_unit_test(a_claim_is_taken_over),       cmocka_unit_test(asked_to_stop_it_stops),
-        cmocka_unit_test(bad_databases_are_refused),   cmocka_unit_test(a_damaged_database_is_told),
-        cmocka_unit_test(a_locked_database_is_told),   cmocka_unit_test(no_store_is_no_failure),
-        cmocka_unit_test(every_fault_is_told),         cmocka_unit_test(student_is_right),
+        cmocka_unit_test(any_number_of_jobs),
+        cmocka_unit_test(a_failed_run_stops_nobody),
+        cmocka_unit_test(a_record_has_everything),
+        cmocka_unit_test(a_new_measure_is_missing),
+        cmocka_unit_test(two_processes_share_a_store),
+        cmocka_unit_test(a_dead_owner_holds_nothing),
+        cmocka_unit_test(a_claim_is_taken_over),
+        cmocka_unit_test(asked_to_stop_it_stops),
+        cmocka_unit_test(bad_databases_are_refused),
+        cmocka_unit_test(a_damaged_database_is_reported),
+        cmocka_unit_test(a_locked_database_is_reported),
+        cmocka_unit_test(no_store_is_no_failure),
+        cmocka_unit_test(every_fault_is_reported),
+        cmocka_unit_test(student_is_right),
     };
     if (dis__sql_require() != DIS_OK) {
         printf("skipped: %s\n", dis_last_error());

@@ -144,9 +144,9 @@ static double share_right(const dis_labels *p, const dis_gold *gold)
     const dis_labels_view v = dis_labels_get_view(p);
     size_t right = 0;
     for (size_t i = 0; i < v.n_items; i++) {
-        const char *said = dis_names_get(v.classes, dis__argmax(v.p + i * v.n_classes, v.n_classes), NULL);
-        right += strcmp(said, dis_names_get(dis_gold_get_view(gold).classes, (size_t)dis_gold_get_view(gold).label[i],
-                                            NULL)) == 0;
+        const char *predicted = dis_names_get(v.classes, dis__argmax(v.p + i * v.n_classes, v.n_classes), NULL);
+        right += strcmp(predicted, dis_names_get(dis_gold_get_view(gold).classes,
+                                                 (size_t)dis_gold_get_view(gold).label[i], NULL)) == 0;
     }
     return (double)right / (double)v.n_items;
 }
@@ -190,7 +190,7 @@ static void refusals(void **state)
         double dev;
         const dis_examples *own;
         dis_status status;
-        const char *says;
+        const char *message;
     } bad[] = {{1, 0, NULL, DIS_EUSAGE, "2 to"},
                {91, 0, NULL, DIS_EDATA, "too few for 91 folds"},
                {2, 1, NULL, DIS_EUSAGE, "development share"},
@@ -200,7 +200,7 @@ static void refusals(void **state)
         const dis_folds_options f = folds_of(bad[i].n, bad[i].dev);
         dis_labels *out = NULL;
         assert_int_equal(dis_folds_predict(NULL, &e, bad[i].own, &o, &f, &out), bad[i].status);
-        assert_non_null(strstr(dis_last_error(), bad[i].says));
+        assert_non_null(strstr(dis_last_error(), bad[i].message));
         assert_null(out);
     }
     free_crowd(&c);

@@ -76,11 +76,11 @@ static dis_votes *crowd(uint64_t seed, double split)
             if (dis__random_uniform(seed, 1, at) < .5) continue;
             const size_t truth = i % CLASSES;
             const bool turned = w % 2 == 0 && dis__random_uniform(seed, 2, i) < split;
-            const size_t said = dis__random_uniform(seed, 3, at) < .7 ? (turned ? CLASSES - 1 - truth : truth)
-                                                                      : dis__random_below(seed, 4, at, CLASSES);
+            const size_t answer = dis__random_uniform(seed, 3, at) < .7 ? (turned ? CLASSES - 1 - truth : truth)
+                                                                        : dis__random_below(seed, 4, at, CLASSES);
             task_of[n] = i;
             worker_of[n] = w;
-            label_of[n++] = (uint16_t)said;
+            label_of[n++] = (uint16_t)answer;
         }
     const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
                                 .n_votes = n,
@@ -645,7 +645,7 @@ static void test_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *name, *text, *says;
+        const char *name, *text, *message;
     } cases[] = {
         {"a.csv", "worker,sex\n,f\n", "a.csv:2:1: an empty worker id"},
         {"b.csv", "worker,sex\n1,f\n2,f\n1,m\n", "b.csv:4: worker \"1\" is in line 2, too; keep one row"},
@@ -663,7 +663,8 @@ static void test_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         dis_worker_table *table = NULL;
         assert_int_equal(dis_worker_table_read(NULL, put_text(cases[i].name, cases[i].text), NULL, &table), DIS_EDATA);
-        if (!strstr(dis_last_error(), cases[i].says)) fail_msg("\"%s\" lacks \"%s\"", dis_last_error(), cases[i].says);
+        if (!strstr(dis_last_error(), cases[i].message))
+            fail_msg("\"%s\" lacks \"%s\"", dis_last_error(), cases[i].message);
         assert_null(table);
     }
 }

@@ -221,7 +221,7 @@ static dis_status grow_or_fail(void *arg)
     return grow(state_path);
 }
 
-static void failures_are_told(void **state)
+static void failures_are_reported(void **state)
 {
     (void)state;
     walk_faults(grow_or_fail, NULL, NULL);
@@ -232,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_are_those_of_a_refit), cmocka_unit_test(all_votes_are_those_of_both_files),
         cmocka_unit_test(a_second_vote_is_refused),    cmocka_unit_test(damaged_states_are_detected),
-        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(failures_are_reported),
     };
     return cmocka_run_group_tests(tests, make_state, remove_folder);
 }

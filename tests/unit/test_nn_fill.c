@@ -267,7 +267,7 @@ static void misfits(void **state)
         const char *type;
         size_t low, n_rows;
         bool extra;
-        const char *fresh, *said;
+        const char *fresh, *message;
     } bad[] = {
         {"F16", 2, 3, true, "out.", "the network does not have: m.pooler"},
         {"F16", 3, 3, false, "out.", "m.low is 3 x 3; body.one.weight needs 2 x 3"},
@@ -286,7 +286,7 @@ static void misfits(void **state)
         const dis__fill fill = {
             .file = &a.file, .path = &path, .n_files = 1, .rows = rows, .n_rows = bad[i].n_rows, .fresh = bad[i].fresh};
         assert_int_equal(dis__net_fill(net, &fill), DIS_EDATA);
-        if (!strstr(dis_last_error(), bad[i].said)) fail_msg("%zu: %s", i, dis_last_error());
+        if (!strstr(dis_last_error(), bad[i].message)) fail_msg("%zu: %s", i, dis_last_error());
         assert_true(param(net, "body.one.weight", 0) == before);
         dis__net_destroy(net);
         close_arrays(&a);

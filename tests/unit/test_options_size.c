@@ -600,18 +600,18 @@ static const void *sized(size_t size)
 }
 
 static double q[N * K], human[N * K];
-static int32_t gold[N], a_says[N], b_says[N];
-static const int32_t *const a_side[] = {a_says}, *const b_side[] = {b_says};
+static int32_t gold[N], a_predicts[N], b_predicts[N];
+static const int32_t *const a_side[] = {a_predicts}, *const b_side[] = {b_predicts};
 
 static fixture start(void)
 {
     fixture f = {.c = read_crowd()};
     for (int i = 0; i < N; i++) {
         gold[i] = i % K;
-        a_says[i] = i % 7 ? i % K : 0;
-        b_says[i] = i % 4 ? i % K : 1;
+        a_predicts[i] = i % 7 ? i % K : 0;
+        b_predicts[i] = i % 4 ? i % K : 1;
         for (int k = 0; k < K; k++) {
-            q[i * K + k] = k == a_says[i] ? .5 : .25;
+            q[i * K + k] = k == a_predicts[i] ? .5 : .25;
             human[i * K + k] = k == gold[i] ? .8 : .1;
         }
     }

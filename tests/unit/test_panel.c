@@ -26,13 +26,13 @@ static dis_votes *panel_votes(uint64_t seed, size_t asked)
             person[w] = w < PEOPLE;
             if (person[w] && i >= asked) continue;
             const bool right = dis__random_uniform(seed, 2, at) < (person[w] ? .8 : .7);
-            size_t said =
+            size_t answer =
                 right ? truth_of[i] : (truth_of[i] + 1 + dis__random_below(seed, 3, at, CLASSES - 1)) % CLASSES;
-            if (w == VOTERS - 1 && dis__random_uniform(seed, 4, i) < .95) said = copied;
-            if (w == VOTERS - 2) copied = said;
+            if (w == VOTERS - 1 && dis__random_uniform(seed, 4, i) < .95) answer = copied;
+            if (w == VOTERS - 2) copied = answer;
             task_of[n] = i;
             worker_of[n] = w;
-            label_of[n++] = (uint16_t)said;
+            label_of[n++] = (uint16_t)answer;
         }
     }
     const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
@@ -66,11 +66,11 @@ static void by_hand(const dis_votes_view *v, size_t model, double epsilon, bool 
             if (mine < 0 || theirs < 0) continue;
             double a = 0, b = 0, others = 0;
             for (size_t g = 0; g < PEOPLE; g++) {
-                const int said = g == h ? -1 : vote_of(v, i, g);
-                if (said < 0) continue;
+                const int answer = g == h ? -1 : vote_of(v, i, g);
+                if (answer < 0) continue;
                 others++;
-                a += numbers ? (mine - said) * (mine - said) : mine == said;
-                b += numbers ? (theirs - said) * (theirs - said) : theirs == said;
+                a += numbers ? (mine - answer) * (mine - answer) : mine == answer;
+                b += numbers ? (theirs - answer) * (theirs - answer) : theirs == answer;
             }
             if (others == 0) continue;
             a = numbers ? -sqrt(a / others) : a / others;
@@ -160,12 +160,12 @@ static dis_panel_view run_labels(labeller *label, uint64_t seed, uint32_t n_item
     size_t n = 0;
     for (uint32_t i = 0; i < n_items; i++)
         for (uint32_t w = 0; w < VOTERS; w++) {
-            const int said = label(seed, i, w);
+            const int answer = label(seed, i, w);
             person[w] = w < PEOPLE;
-            if (said < 0) continue;
+            if (answer < 0) continue;
             task_of[n] = i;
             worker_of[n] = w;
-            label_of[n++] = (uint16_t)said;
+            label_of[n++] = (uint16_t)answer;
         }
     const dis_votes_arrays a = {.size = sizeof(dis_votes_arrays),
                                 .n_votes = n,
@@ -275,8 +275,8 @@ static void test_chance_and_copies(void **state)
  * answered the items with class 1 first, which the judges' answers show. */
 static int opposed(uint64_t seed, uint32_t i, uint32_t w)
 {
-    const int truth = i >= 50, said = dis__random_uniform(seed, 2, (uint64_t)i * VOTERS + w) < .9 ? truth : 1 - truth;
-    if (w < PEOPLE) return i < 40 || (i >= 50 && i < 60) ? said : -1;
+    const int truth = i >= 50, answer = dis__random_uniform(seed, 2, (uint64_t)i * VOTERS + w) < .9 ? truth : 1 - truth;
+    if (w < PEOPLE) return i < 40 || (i >= 50 && i < 60) ? answer : -1;
     if (w == PEOPLE) return truth;
     return w == PEOPLE + 1 ? (i % 2 ? truth : 1 - truth) : -1;
 }

@@ -19,12 +19,12 @@ static const char *const classes[] = {"1", "2", "3", "4"};
 /* Item a: 1, 1, 3 by w, x, y; item b: 2, 4 by w, x; item c: 4 by w. */
 static const char truth[] = "task,worker,label\na,w,1\na,x,1\na,y,3\nb,w,2\nb,x,4\nc,w,4\n";
 /* Steps off: a: 0, 1, 0; b: 2, 0; c: 3. */
-static const char said[] = "task,worker,label,p:1\nc,w,1,1\na,w,1,1\na,x,2,0\na,y,3,0\nb,w,4,0\nb,x,4,0\n";
+static const char predicted[] = "task,worker,label,p:1\nc,w,1,1\na,w,1,1\na,x,2,0\na,y,3,0\nb,w,4,0\nb,x,4,0\n";
 
 static void test_by_hand(void **state)
 {
     (void)state;
-    dis_votes *v = votes_of("v.csv", truth, classes, 4), *s = votes_of("s.csv", said, classes, 4);
+    dis_votes *v = votes_of("v.csv", truth, classes, 4), *s = votes_of("s.csv", predicted, classes, 4);
     dis_perspectives_options o = dis_perspectives_options_default();
     dis_perspectives *p;
     o.ordered = true;
@@ -62,7 +62,7 @@ static void test_by_hand(void **state)
 static void test_history_and_groups(void **state)
 {
     (void)state;
-    dis_votes *v = votes_of("v.csv", truth, classes, 4), *s = votes_of("s.csv", said, classes, 4);
+    dis_votes *v = votes_of("v.csv", truth, classes, 4), *s = votes_of("s.csv", predicted, classes, 4);
     dis_votes *h = votes_of("h.csv", "task,worker,label\nq,w,1\nr,w,1\ns,w,2\nq,y,3\n", classes, 4);
     dis_worker_table *table;
     dis_names *value;

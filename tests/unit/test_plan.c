@@ -36,14 +36,15 @@ static void test_malformed(void **state)
         dis__plan *plan = NULL;
         const dis_status status = read_text(malformed[i].text, &plan);
         const char *message = dis_last_error(), *at = strstr(message, "e.yaml:");
-        char said[2048];
-        snprintf(said, sizeof said, "%s", at ? at + 7 : message);
-        for (char *f; (f = strstr(said, folder));) memmove(f, f + strlen(folder), strlen(f + strlen(folder)) + 1);
+        char message_text[2048];
+        snprintf(message_text, sizeof message_text, "%s", at ? at + 7 : message);
+        for (char *f; (f = strstr(message_text, folder));)
+            memmove(f, f + strlen(folder), strlen(f + strlen(folder)) + 1);
         /* What the tables of the library have more of some day is not compared. */
         const char *expected = malformed[i].message, *rest = strstr(expected, "...");
-        const size_t n = rest && !rest[3] ? (size_t)(rest - expected) : strlen(said) + 1;
-        if (status == DIS_OK || strncmp(said, expected, n) != 0) {
-            printf("--- case %zu (status %d)\n%s\n--> %s\n    %s\n", i, (int)status, malformed[i].text, said,
+        const size_t n = rest && !rest[3] ? (size_t)(rest - expected) : strlen(message_text) + 1;
+        if (status == DIS_OK || strncmp(message_text, expected, n) != 0) {
+            printf("--- case %zu (status %d)\n%s\n--> %s\n    %s\n", i, (int)status, malformed[i].text, message_text,
                    malformed[i].message);
             wrong++;
         }

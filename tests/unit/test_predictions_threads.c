@@ -48,8 +48,8 @@ static crowd make_crowd(size_t n_items, uint64_t seed)
             c.label[at] = draw() < skill ? c.truth[i] : (uint16_t)((c.truth[i] + 1 + (size_t)(draw() * (K - 1))) % K);
         }
         const double sure = .5 + .2 * (double)(size_t)(3 * draw());
-        const size_t said = draw() < sure ? c.truth[i] : (c.truth[i] + 1 + (size_t)(draw() * (K - 1))) % K;
-        for (size_t k = 0; k < K; k++) c.q[i * K + k] = k == said ? sure : (1 - sure) / (K - 1);
+        const size_t predicted = draw() < sure ? c.truth[i] : (c.truth[i] + 1 + (size_t)(draw() * (K - 1))) % K;
+        for (size_t k = 0; k < K; k++) c.q[i * K + k] = k == predicted ? sure : (1 - sure) / (K - 1);
     }
     c.votes = em_make_votes(n_items * VOTES, c.task, c.worker, c.label, n_items, c.n_workers, K);
     return c;
@@ -332,7 +332,7 @@ static void matches_by_name(void **unused)
         const char *const *tasks, *const *classes;
         size_t k;
         const double *p;
-        const char *says;
+        const char *message;
     } bad[] = {{tasks, more, 3, three, "no vote is for the class \"2\""},
                {tasks, classes, 1, (const double[]){1, 1, 1}, "lack the class \"0\""},
                {strange, classes, 2, p, "no task of the votes"}};
@@ -340,7 +340,7 @@ static void matches_by_name(void **unused)
         labels = table(bad[b].tasks, 3, bad[b].classes, bad[b].k, bad[b].p);
         v = dis_labels_get_view(labels);
         assert_int_equal(dis_predictions_align(NULL, &v, votes, &q, &n), DIS_EDATA);
-        assert_non_null(strstr(dis_last_error(), bad[b].says));
+        assert_non_null(strstr(dis_last_error(), bad[b].message));
         assert_null(q);
         dis_labels_destroy(labels);
     }

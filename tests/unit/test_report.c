@@ -384,7 +384,7 @@ static void training_curves_are_drawn(void **state)
     dis_report_destroy(r);
 }
 
-static void wrong_use_is_told(void **state)
+static void wrong_use_is_reported(void **state)
 {
     (void)state;
     setup s;
@@ -418,7 +418,7 @@ int main(void)
         cmocka_unit_test(many_items_make_no_large_file),
         cmocka_unit_test(faults_leave_no_trace),
         cmocka_unit_test(training_curves_are_drawn),
-        cmocka_unit_test(wrong_use_is_told),
+        cmocka_unit_test(wrong_use_is_reported),
     };
     return cmocka_run_group_tests(tests, name_target, remove_folder);
 }

@@ -228,7 +228,7 @@ static void odd_rows_are_named(void **state)
     const struct {
         int column;
         dis_text text;
-        const char *says;
+        const char *message;
     } cases[] = {{0, {"", 0}, "row 1: no task"},
                  {0, {NULL, 0}, "row 1: no task"},
                  {1, {"", 0}, "row 1: no worker"},
@@ -244,7 +244,7 @@ static void odd_rows_are_named(void **state)
         p.text[cases[i].column][1] = cases[i].text;
         assert_int_equal(try_pair(&p, NULL, &votes), DIS_EDATA);
         assert_null(votes);
-        assert_non_null(strstr(dis_last_error(), cases[i].says));
+        assert_non_null(strstr(dis_last_error(), cases[i].message));
         dis_votes_options o = dis_votes_options_default();
         o.lenient = true;
         assert_int_equal(try_pair(&p, &o, &votes), DIS_OK);
@@ -252,7 +252,7 @@ static void odd_rows_are_named(void **state)
         assert_int_equal(dis_votes_get_view(votes).n_items, 1);
         assert_int_equal(dis_votes_get_view(votes).n_workers, 1);
         assert_int_equal(dis_votes_get_notes(votes).bad_rows, 1);
-        assert_non_null(strstr(dis_votes_get_skipped_row(votes, 0), cases[i].says));
+        assert_non_null(strstr(dis_votes_get_skipped_row(votes, 0), cases[i].message));
         dis_votes_destroy(votes);
     }
 }

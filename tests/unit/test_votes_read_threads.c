@@ -244,7 +244,7 @@ static void refuses(void **state)
     assert_int_equal(dis_votes_read(NULL, (const char *const[]){folder}, 1, NULL, NULL), DIS_EIO);
 }
 
-static void lenient_skips_and_says_so(void **state)
+static void lenient_skips_and_reports(void **state)
 {
     (void)state;
     static char out[ROOM];
@@ -560,7 +560,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads),
         cmocka_unit_test(refuses),
-        cmocka_unit_test(lenient_skips_and_says_so),
+        cmocka_unit_test(lenient_skips_and_reports),
         cmocka_unit_test(several_files_and_archives),
         cmocka_unit_test(random_csv_is_read_as_by_a_plain_reader),
         cmocka_unit_test(limits_hold),

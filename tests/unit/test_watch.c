@@ -58,7 +58,7 @@ static dis_watch *start(heard *h, dis_watch_options o)
     return w;
 }
 
-static void an_item_is_told_once(void **state)
+static void an_item_is_reported_once(void **state)
 {
     (void)state;
     static const char *const ab[] = {"a", "b"};
@@ -276,7 +276,7 @@ static dis_status some_votes(void *arg)
     return status;
 }
 
-static void memory_and_disks_that_fail_are_told(void **state)
+static void memory_and_disk_failures_are_reported(void **state)
 {
     (void)state;
     char votes[512], open[512];
@@ -334,13 +334,13 @@ static void memory_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_item_is_told_once),
+        cmocka_unit_test(an_item_is_reported_once),
         cmocka_unit_test(unsure_items_ask_and_end),
         cmocka_unit_test(second_votes_follow_the_rule),
         cmocka_unit_test(it_agrees_with_a_fit_to_all_votes),
         cmocka_unit_test(rows_are_a_function_of_the_votes),
         cmocka_unit_test(done_items_are_known_again),
-        cmocka_unit_test(memory_and_disks_that_fail_are_told),
+        cmocka_unit_test(memory_and_disk_failures_are_reported),
         cmocka_unit_test(memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);

@@ -89,13 +89,13 @@ def main():
     kept = [name for name in names if used[name] and used[name] <= COMMANDS and name not in DIFFERENT]
     failed, outputs, fused = [], 0, []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, n, wrong, wrong_fused, said in pool.map(lambda n: compare(n, native, build), kept):
+        for name, n, wrong, wrong_fused, message in pool.map(lambda n: compare(n, native, build), kept):
             outputs += n
             if wrong_fused and not wrong:
                 fused.append(name)
             if wrong:
                 failed.append(name)
-                print(f"{name}: other bytes: {', '.join(wrong)}\n  {said[-400:]}")
+                print(f"{name}: other bytes: {', '.join(wrong)}\n  {message[-400:]}")
     print(f"{len(kept)} of {len(names)} cases, {outputs} outputs: {len(failed)} cases differ"
           f"; {len(fused)} have the same bytes only without fused operations of the C library: {' '.join(fused) or '-'}")
     sys.exit(bool(failed))

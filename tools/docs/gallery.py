@@ -150,8 +150,8 @@ def spans(draw, folder):
                 if draw.random() < 0.8:
                     end += draw.choice((0, 0, 0, 0, 0, 1)) if end == len(text) else 0
                     start += text[start:end].find(" ") + 1 if draw.random() < 0.15 else 0
-                    kind_said = kind if draw.random() < 0.88 else draw.choice(("person", "place", "company"))
-                    rows.append((f"text-{i + 1}", start, end, w, kind_said))
+                    kind_answered = kind if draw.random() < 0.88 else draw.choice(("person", "place", "company"))
+                    rows.append((f"text-{i + 1}", start, end, w, kind_answered))
     put(folder + "/votes.csv", ("task", "start", "end", "worker", "label"), rows)
     put(folder + "/texts.csv", ("task", "text"), texts)
     return ["--votes", "votes.csv", "--scale", "spans", "--texts", "texts.csv", "--text", "text"]

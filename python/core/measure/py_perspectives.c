@@ -33,8 +33,8 @@ static PyObject *rows_of(const dis_perspectives_view *v)
 
 static PyObject *perspectives(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes",     "said", "history", "ordered",  "lenient",
-                            "resamples", "seed", "threads", "progress", NULL};
+    static char *names[] = {"votes",     "predictions", "history", "ordered",  "lenient",
+                            "resamples", "seed",        "threads", "progress", NULL};
     PyObject *given[3], *progress = NULL, *result = NULL;
     dis_perspectives_options o = dis_perspectives_options_default();
     unsigned long long seed = 0;

@@ -25,7 +25,7 @@ static void put_cell_name(dis__markup *m, const char *name)
 
 /* ---- sentences and tiles ---- */
 
-static void say_progress(dis__experiment_page *p)
+static void add_progress(dis__experiment_page *p)
 {
     size_t runs = 0, done = 0, failed = 0;
     for (size_t r = 0; r < p->t.n_rows; r++) {
@@ -38,18 +38,18 @@ static void say_progress(dis__experiment_page *p)
     if (failed) dis__page_tile_add(p->page, dis__format_abbreviated(failed).text, "failed");
     if (runs > done + failed)
         dis__page_tile_add(p->page, dis__format_abbreviated(runs - done - failed).text, "still missing");
-    dis__markup say = {0};
+    dis__markup sentence = {0};
     if (done < runs) {
-        dis__markup_appendf(&say, "%s of %s runs are done%s; the figures below are about these.",
+        dis__markup_appendf(&sentence, "%s of %s runs are done%s; the figures below are about these.",
                             dis__format_grouped(done).text, dis__format_grouped(runs).text,
                             failed ? ", and some have failed" : "");
-        dis__page_finding_add(p->page, &say);
+        dis__page_finding_add(p->page, &sentence);
     }
-    dis__markup_free(&say);
+    dis__markup_free(&sentence);
 }
 
 /* The best cell of a data set by one measure, and how it stands to its baseline; true: something was said. */
-static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
+static bool add_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
 {
     char metric[WORDS];
     size_t n_best = 0;
@@ -59,29 +59,29 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
         const dis_experiment_value *f = &p->t.row[r].values[m];
         if (!f->best) continue;
         const dis_experiment_cell *cell = dis__row_cell(p, r);
-        dis__markup say = {0};
-        dis__markup_append(&say, "On ");
-        dis__markup_append_name(&say, cell->data, strlen(cell->data), 40);
-        dis__markup_appendf(&say, ", ");
-        put_cell_name(&say, cell->name);
-        if (n_best > 1) dis__markup_appendf(&say, " and %zu other%s", n_best - 1, dis__plural_suffix(n_best - 1));
-        dis__markup_appendf(&say, " %s best in %s (", n_best > 1 ? "are alike and" : "is", metric);
-        dis__markup_append_name(&say, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
-        dis__markup_appendf(&say, "): %s", dis__format_fixed(f->mean, 4).text);
+        dis__markup sentence = {0};
+        dis__markup_append(&sentence, "On ");
+        dis__markup_append_name(&sentence, cell->data, strlen(cell->data), 40);
+        dis__markup_appendf(&sentence, ", ");
+        put_cell_name(&sentence, cell->name);
+        if (n_best > 1) dis__markup_appendf(&sentence, " and %zu other%s", n_best - 1, dis__plural_suffix(n_best - 1));
+        dis__markup_appendf(&sentence, " %s best in %s (", n_best > 1 ? "are alike and" : "is", metric);
+        dis__markup_append_name(&sentence, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
+        dis__markup_appendf(&sentence, "): %s", dis__format_fixed(f->mean, 4).text);
         if (f->n > 1)
-            dis__markup_appendf(&say, " over %zu seeds, 95\xC2\xA0%% from %s to %s", f->n,
+            dis__markup_appendf(&sentence, " over %zu seeds, 95\xC2\xA0%% from %s to %s", f->n,
                                 dis__format_fixed(f->ci_low, 4).text, dis__format_fixed(f->ci_high, 4).text);
         if (f->has_comparison) {
-            dis__markup_appendf(&say, "; %s%s than ", dis__format_fixed(fabs(f->difference), 4).text,
+            dis__markup_appendf(&sentence, "; %s%s than ", dis__format_fixed(fabs(f->difference), 4).text,
                                 f->difference >= 0 ? " more" : " less");
-            put_cell_name(&say, p->e->plan->cell[cell->baseline].name);
-            dis__markup_appendf(&say, f->stars == 2   ? ", p at most .01"
-                                      : f->stars == 1 ? ", p at most .05"
-                                                      : ": no clear difference");
+            put_cell_name(&sentence, p->e->plan->cell[cell->baseline].name);
+            dis__markup_appendf(&sentence, f->stars == 2   ? ", p at most .01"
+                                           : f->stars == 1 ? ", p at most .05"
+                                                           : ": no clear difference");
         }
-        dis__markup_append(&say, ".");
-        dis__page_finding_add(p->page, &say);
-        dis__markup_free(&say);
+        dis__markup_append(&sentence, ".");
+        dis__page_finding_add(p->page, &sentence);
+        dis__markup_free(&sentence);
         return true;
     }
     return false;
@@ -176,19 +176,19 @@ static bool predicts_one_class(const dis__pooled *x)
 
 static void warn_one_class(dis__experiment_page *p, size_t r, const char *set, const dis__pooled *x)
 {
-    dis__markup say = {0};
+    dis__markup sentence = {0};
     size_t n;
     const char *name = dis_names_get(x->classes, (size_t)x->label[0], &n);
-    dis__markup_append(&say, "Warning: ");
-    put_cell_name(&say, dis__row_cell(p, r)->name);
-    dis__markup_append(&say, " predicts ");
-    dis__markup_append_name(&say, name, n, 40);
-    dis__markup_appendf(&say, " for all %s items of ", dis__format_grouped(x->n_items).text);
-    dis__markup_append_name(&say, set, strlen(set), 40);
-    dis__markup_append(&say,
+    dis__markup_append(&sentence, "Warning: ");
+    put_cell_name(&sentence, dis__row_cell(p, r)->name);
+    dis__markup_append(&sentence, " predicts ");
+    dis__markup_append_name(&sentence, name, n, 40);
+    dis__markup_appendf(&sentence, " for all %s items of ", dis__format_grouped(x->n_items).text);
+    dis__markup_append_name(&sentence, set, strlen(set), 40);
+    dis__markup_append(&sentence,
                        ". It has learned nothing about the items: check the learning rate, the epochs and the labels.");
-    dis__page_finding_add(p->page, &say);
-    dis__markup_free(&say);
+    dis__page_finding_add(p->page, &sentence);
+    dis__markup_free(&sentence);
 }
 
 /* Warnings and the majority baseline of each set of a data set, from predictions that were kept. */
@@ -486,14 +486,14 @@ dis_status dis__experiment_results(dis__experiment_page *p)
     enum { MAX_SENTENCES = 8 };
     const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
     size_t n_printed = 0;
-    say_progress(p);
+    add_progress(p);
     dis__page_section_begin(p->page, "results", "Results",
                             "Every condition by every measure: means over seeds with their spread.");
     for (size_t first = 0, end; first < p->t.n_rows; first = end) {
         end = dis__data_end(p, first);
         DIS_TRY(table(p, first, end));
         for (size_t m = 0; m < p->t.n_measures; m++) {
-            n_printed += n_printed < MAX_SENTENCES && say_best(p, first, end, m);
+            n_printed += n_printed < MAX_SENTENCES && add_best(p, first, end, m);
             DIS_TRY(measure(p, first, end, m, several));
         }
         const char *set;

@@ -199,11 +199,11 @@ const dis__key *dis__survey_text(const dis__survey *s, size_t column, uint32_t v
 
 bool dis__survey_determines(const dis__survey *s, size_t from, size_t to)
 {
-    uint32_t says[DIS_SURVEY_ROWS + 1];
+    uint32_t row_count[DIS_SURVEY_ROWS + 1];
     const dis__survey_column *x = &s->column[from], *y = &s->column[to];
-    for (size_t i = 0; i <= x->n_values; i++) says[i] = UINT32_MAX - 1;
+    for (size_t i = 0; i <= x->n_values; i++) row_count[i] = UINT32_MAX - 1;
     for (size_t r = 0; r < s->n_rows; r++) {
-        uint32_t *count = &says[x->cell[r] == DIS_NO_VALUE ? x->n_values : x->cell[r]];
+        uint32_t *count = &row_count[x->cell[r] == DIS_NO_VALUE ? x->n_values : x->cell[r]];
         if (*count == UINT32_MAX - 1) *count = y->cell[r];
         if (*count != y->cell[r]) return false;
     }
