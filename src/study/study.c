@@ -82,13 +82,13 @@ static dis_status find_metric(const char *name, dis_study_metric *out)
                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-static dis_status check_list(const char *name, const size_t *list, size_t n, size_t least)
+static dis_status check_list(const char *name, const size_t *list, size_t n, size_t least, size_t most)
 {
     if (n == 0) return dis__fail(DIS_EUSAGE, "`%s` is empty", name);
     for (size_t i = 0; i < n; i++)
-        if (list[i] < least || list[i] > MAX_ITEMS)
-            return dis__fail(DIS_EUSAGE, "`%s` has %zu; numbers from %zu to %d are possible", name, list[i], least,
-                             MAX_ITEMS);
+        if (list[i] < least || list[i] > most)
+            return dis__fail(DIS_EUSAGE, "`%s` has %zu; numbers from %zu to %zu are possible", name, list[i], least,
+                             most);
     return DIS_OK;
 }
 
@@ -101,9 +101,9 @@ static dis_status check_number(const char *name, double x, double low, double hi
 static dis_status check(const dis_study_options *o, const dis__study_metric_row *metric)
 {
     const double costs[] = {o->vote_cost, o->item_cost, o->annotator_cost, o->judge_cost};
-    DIS_TRY(check_list("items", o->items, o->n_items, 2));
-    DIS_TRY(check_list("annotators", o->annotators, o->n_annotators, MIN_ANNOTATORS));
-    DIS_TRY(check_list("votes_per_item", o->votes_per_item, o->n_votes_per_item, 1));
+    DIS_TRY(check_list("items", o->items, o->n_items, 2, MAX_ITEMS));
+    DIS_TRY(check_list("annotators", o->annotators, o->n_annotators, MIN_ANNOTATORS, MAX_ITEMS));
+    DIS_TRY(check_list("votes_per_item", o->votes_per_item, o->n_votes_per_item, 1, DIS_STUDY_MAX_VOTES));
     if (o->n_items > MAX_GRID / o->n_annotators / o->n_votes_per_item)
         return dis__fail(DIS_ELIMIT, "the grid has more than %d designs", MAX_GRID);
     DIS_TRY(check_number("effect", o->effect, 1e-6, 2));

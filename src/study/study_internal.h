@@ -46,6 +46,7 @@ void dis__study_state_pairs(const dis__study_metric_row *metric, const dis_study
                             dis_study_plan *out);
 
 /* study_labels.c: majority labels. */
+enum { DIS_STUDY_MAX_VOTES = 500 }; /* per item */
 typedef struct dis__study_urns dis__study_urns;
 /* accuracy: of single votes; alike: intraclass correlation of their correctness. pilot NULL: n_classes that are equally
  * frequent. The pilot must outlive the result. */

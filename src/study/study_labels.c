@@ -20,7 +20,7 @@
 #include "core/random/random.h"
 #include <math.h>
 
-enum { DRAWS = 60000, POPULATION = 101, MAX_VOTES = 1000 };
+enum { DRAWS = 60000, POPULATION = 101 };
 
 struct dis__study_urns {
     const dis__study_pilot *pilot; /* NULL: stated figures */
@@ -29,6 +29,7 @@ struct dis__study_urns {
     double *cumulative;  /* (n_classes) of class shares */
     size_t *wrong_start; /* (n_classes + 1) wrong votes on items of a class, with known labels; NULL */
     uint32_t *wrong;     /* (wrong votes) */
+    uint32_t *count;     /* (n_classes) votes on an item, 0 between items */
     size_t *item;        /* (n_items) of the pilot */
     uint64_t seed;
 };
@@ -40,6 +41,7 @@ void dis__study_urns_destroy(dis__study_urns *urns)
     dis__free(urns->wrong_start);
     dis__free(urns->wrong);
     dis__free(urns->item);
+    dis__free(urns->count);
     dis__free(urns);
 }
 
@@ -52,10 +54,11 @@ static double add_shares(dis__study_urns *u, const dis__judge_votes *v)
     for (size_t i = 0; i < v->n_items; i++) {
         const double m = (double)dis__judge_n_votes(v, i);
         double pairs = 0;
-        for (uint64_t s = v->start[i]; s < v->start[i + 1]; s++) {
-            u->cumulative[v->label[s]] += 1 / m;
-            for (uint64_t t = v->start[i]; t < s; t++) pairs += v->label[s] == v->label[t];
+        for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
+            u->cumulative[v->label[t]] += 1 / m;
+            pairs += u->count[v->label[t]]++;
         }
+        for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) u->count[v->label[t]] = 0;
         n += m > 0;
         if (m < 2) continue;
         agreement += 2 * pairs / (m * (m - 1));
@@ -121,6 +124,7 @@ dis_status dis__study_urns_create(const dis__study_pilot *pilot, double accuracy
     u->seed = seed;
     dis_status status = dis__alloc_zeroed(&u->cumulative, n_classes, sizeof *u->cumulative);
     if (status == DIS_OK) status = dis__alloc_array(&u->item, pilot ? pilot->people.n_items : 0, sizeof *u->item);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&u->count, n_classes, sizeof *u->count);
     if (status == DIS_OK && pilot && pilot->has_gold) status = group_wrong_votes(u);
     if (status != DIS_OK) {
         dis__study_urns_destroy(u);
@@ -165,7 +169,7 @@ typedef struct {
     const uint32_t *pilot; /* (n_pilot) votes on this item */
     size_t n_pilot;
     int32_t correct; /* -1: unknown */
-    uint32_t drawn[MAX_VOTES];
+    uint32_t drawn[DIS_STUDY_MAX_VOTES];
 } urn;
 
 static uint32_t draw_vote(const dis__study_urns *u, dis__rng *rng, const urn *from, size_t n)
@@ -189,16 +193,21 @@ static size_t count(const uint32_t *votes, size_t n, uint32_t k)
     return sum;
 }
 
+/* Whether vote t is the first one for its class. */
+static bool is_first(const uint32_t *votes, size_t t)
+{
+    for (size_t s = 0; s < t; s++)
+        if (votes[s] == votes[t]) return false;
+    return true;
+}
+
 /* 1 if the class has the most votes, 1 / t if t classes have, else 0. */
 static double majority(const uint32_t *votes, size_t n, uint32_t k)
 {
     const size_t most = count(votes, n, k);
     size_t tied = 1;
     for (size_t t = 0; t < n; t++) {
-        if (votes[t] == k) continue;
-        bool seen = false;
-        for (size_t s = 0; s < t && !seen; s++) seen = votes[s] == votes[t];
-        if (seen) continue;
+        if (votes[t] == k || !is_first(votes, t)) continue;
         const size_t of_other = count(votes, n, votes[t]);
         if (of_other > most) return 0;
         tied += of_other == most;
@@ -212,7 +221,7 @@ static uint32_t most_frequent(const uint32_t *votes, size_t n)
     size_t best = 0;
     uint32_t out = votes[0];
     for (size_t t = 0; t < n; t++) {
-        const size_t c = count(votes, n, votes[t]);
+        const size_t c = is_first(votes, t) ? count(votes, n, votes[t]) : 0;
         if (c > best) {
             best = c;
             out = votes[t];
@@ -239,8 +248,7 @@ static void predict_one(const dis__study_urns *u, dis__rng *rng, urn *from, size
 
 void dis__study_labels_predict(const dis__study_urns *u, size_t n_votes, double *accuracy, double *pivot)
 {
-    const size_t n = n_votes < MAX_VOTES ? n_votes : MAX_VOTES;
-    const size_t draws = n > 20 ? DRAWS / 10 : DRAWS;
+    const size_t draws = n_votes > 20 ? DRAWS / 10 : DRAWS;
     dis__rng rng = dis__rng_at(u->seed, DIS_STREAM_PLAN, 1 + n_votes);
     *accuracy = *pivot = 0;
     for (size_t t = 0; t < draws; t++) {
@@ -252,7 +260,7 @@ void dis__study_labels_predict(const dis__study_urns *u, size_t n_votes, double 
             from.n_pilot = dis__judge_n_votes(v, i);
             from.correct = u->pilot->has_gold ? u->pilot->gold[i] : -1;
         }
-        predict_one(u, &rng, &from, n, accuracy, pivot);
+        predict_one(u, &rng, &from, n_votes, accuracy, pivot);
     }
     *accuracy /= (double)draws;
     *pivot /= (double)draws;
