@@ -40,32 +40,50 @@ static bool has_target(const work *w)
 
 /* ---- findings ---- */
 
+/* A number that the user gave, without zeros at its end. */
+static dis__number_text short_number(double x)
+{
+    dis__number_text out = dis__format_fixed(x, 6);
+    for (size_t n = strlen(out.text); n > 1 && (out.text[n - 1] == '0' || out.text[n - 1] == '.'); n--) {
+        const bool point = out.text[n - 1] == '.';
+        out.text[n - 1] = 0;
+        if (point) break;
+    }
+    return out;
+}
+
 static void append_target(const work *w, dis__markup *m)
 {
     if (!isnan(w->o.effect))
-        dis__markup_appendf(m, "to detect a difference of %s with power %s", dis__format_brief(w->o.effect).text,
-                            dis__format_brief(w->o.power).text);
+        dis__markup_appendf(m, "to detect a difference of %s with power %s", short_number(w->o.effect).text,
+                            short_number(w->o.power).text);
     if (!isnan(w->o.half_width))
         dis__markup_appendf(m, "%s an interval of ±%s", isnan(w->o.effect) ? "for" : " and for",
-                            dis__format_brief(w->o.half_width).text);
+                            short_number(w->o.half_width).text);
 }
 
 static void add_answer(work *w)
 {
     const dis_study_design *r = &w->plan->best;
+    const char *id = "unknown", *words = "No target was set";
     dis__markup m = {0};
     if (!has_target(w))
-        dis__markup_append(&m, "No target was set. The table shows the expected interval of every design.");
-    else if (!w->plan->has_best)
-        dis__markup_appendf(&m, "No design reaches the target: %s.", w->plan->reason);
-    else {
+        dis__markup_append(&m, "The table shows the expected interval of every design.");
+    else if (!w->plan->has_best) {
+        id = "no";
+        words = "No such design was found";
+        dis__markup_append_capitalized(&m, w->plan->reason);
+        dis__markup_append(&m, ".");
+    } else {
+        id = "yes";
+        words = "This design is the cheapest";
         dis__markup_appendf(&m, "You need %s items with %zu vote%s each by at least %zu annotators ",
                             dis__format_grouped(r->items).text, r->votes_per_item,
                             dis__plural_suffix(r->votes_per_item), r->annotators);
         append_target(w, &m);
         dis__markup_append(&m, ".");
     }
-    dis__page_finding_add(&w->page, &m);
+    dis__page_verdict_set(&w->page, "How many annotations does the study need?", id, words, &m);
     dis__markup_free(&m);
 }
 
