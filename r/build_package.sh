@@ -23,9 +23,9 @@ find src -name '*.c' ! -path '*/cuda/*' ! -path '*/mpi/*' >"$build/r/all_sources
 while read -r member; do
     grep "/$member\.c$" "$build/r/all_sources" || { echo "no source of $member" >&2; exit 1; }
 done <"$build/r/members" >"$build/r/members_sources"
-# One file of src/core/os per operating system: configure selects it.
-{ grep -v '^src/core/os/' "$build/r/members_sources"; echo src/core/os/posix.c; } | sort -u >"$build/r/sources"
-systems="linux macos"
+# Files of src/core/os: two for every system with POSIX, and those that configure selects.
+{ grep -v '^src/core/os/' "$build/r/members_sources"; echo src/core/os/posix.c; echo src/core/os/thread.c; } | sort -u >"$build/r/sources"
+systems="linux macos generic posix_generic"
 while read -r source; do
     cc -MM -Iinclude -Isrc -D_GNU_SOURCE -DDIS_BUILDING -DDIS_FAULT_SOURCE -DDIS_ISA=baseline -DDIS_ISA_baseline "$source"
 done <"$build/r/members_sources" | tr ' \\' '\n\n' | grep '\.h$' | sort -u >"$build/r/headers"
@@ -53,7 +53,7 @@ kernels=""
         objects="$objects dissent/$name.o"
     done <"$build/r/sources"
     for system in $systems; do rule "src/core/os/$system.o" "src/core/os/$system.c" "" "@NO_CONTRACT@"; done
-    printf '\nLIBRARY_OBJECTS =%s dissent/src/core/os/@SYSTEM@.o @KERNELS@\n' "$objects"
+    printf '\nLIBRARY_OBJECTS =%s @SYSTEM@ @KERNELS@\n' "$objects"
 } >"$package/src/Makevars.in"
 printf '%s\n' "$kernels" >"$package/src/kernels"
 # The vignette needs knitr, rmarkdown and pandoc; without them the package has its source only.

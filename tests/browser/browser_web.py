@@ -5,11 +5,14 @@ usage: browser_web.py DISSENT FOLDER     FOLDER has dissent.html; exit 77 with t
 Labels that are downloaded must have the bytes of DISSENT (baseline kernels). Screenshots go to FOLDER/shots.
 """
 import base64
+import functools
+import http.server
 import io
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -22,6 +25,15 @@ SECONDS = float(os.environ.get("DISSENT_WEB_SECONDS", "5"))  # for a million vot
 QUESTIONS = {"argilla-flat.json", "label-studio-min.csv", "label-studio-min.json", "potato.csv", "potato.jsonl"}
 
 
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        self.server.requests = [*getattr(self.server, "requests", []), self.path]
+        super().do_GET()
+
+    def log_message(self, format, *args):
+        pass
+
+
 def check(claim, what):
     if not claim:
         raise AssertionError(what)
@@ -32,7 +44,10 @@ class Page:
         self.browser, self.url, self.downloads = browser, url, downloads
         browser.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
         browser.devtools("Network.enable")
-        browser.devtools("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+        self.offline(True)
+
+    def offline(self, on):
+        self.browser.devtools("Network.emulateNetworkConditions", offline=on, latency=0, downloadThroughput=-1, uploadThroughput=-1)
 
     def run(self, script, *args):
         return self.browser.run(script, *args)
@@ -262,6 +277,30 @@ def test_keyboard(page, tool, folder):
     page.check_quiet()
 
 
+def test_served(page, tool, folder):
+    """The page from a server instead of a disk; without a network as soon as it is loaded."""
+    handler = functools.partial(QuietHandler, directory=str(Path(sys.argv[2]).resolve()))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page.offline(False)
+    try:
+        page.browser.send("POST", "/url", {"url": f"http://127.0.0.1:{server.server_port}/dissent.html"})
+        page.wait("document.getElementById('drop')", "the page from a server")
+    finally:
+        page.offline(True)
+        server.shutdown()
+        server.server_close()
+    check(server.requests == ["/dissent.html"], f"the server was asked for {server.requests}")
+    native(tool, folder, "synth", "--items", "200", "-o", "served.csv")
+    page.drop({"served.csv": Path(folder, "served.csv").read_bytes()})
+    check(page.understood()[0], "a file on the served page")
+    page.click("#run")
+    page.finish()
+    found = page.download("#panel-labels button", "labels.csv")
+    check(found == expected_labels(tool, folder, "served.csv"), "labels of the served page have other bytes")
+    page.check_quiet()
+
+
 def test_speed(page, tool, folder):
     """A million votes, from the file to labels."""
     native(tool, folder, "synth", "--items", "200000", "--workers", "500", "--votes-per-item", "5", "-o", "million.csv")
@@ -302,7 +341,7 @@ def main():
         downloads.mkdir()
         try:
             page = Page(window, (build / "dissent.html").as_uri(), downloads)
-            for test in (test_example, test_mapping, test_exports, test_errors, test_keyboard, test_speed):
+            for test in (test_example, test_mapping, test_exports, test_errors, test_keyboard, test_served, test_speed):
                 name = test.__name__[5:]
                 if chosen and name not in chosen:
                     continue
