@@ -111,6 +111,19 @@ def compile_target(target):
     return folder
 
 
+def add_urls(path):
+    """The links of the package's page: DISSENT_REPOSITORY_URL is the address of the published repository."""
+    repository = os.environ.get("DISSENT_REPOSITORY_URL", "").rstrip("/")
+    if not repository:
+        return
+    pages = {"Homepage": "", "Source": "", "Issues": "/issues", "Changelog": "/blob/main/CHANGELOG.md"}
+    with open(path, encoding="utf-8") as file:
+        head, separator, body = file.read().partition("\n\n")
+    urls = "".join(f"\nProject-URL: {name}, {repository}{page}" for name, page in pages.items())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(head + urls + separator + body)
+
+
 def pack(target, folder):
     """Writes the wheel of a target that was compiled in `folder`."""
     tree = os.path.join(WORK, "trees", target.name)
@@ -122,6 +135,7 @@ def pack(target, folder):
     with open(os.path.join(tree, info, "WHEEL"), "w", encoding="utf-8") as file:
         file.write("Wheel-Version: 1.0\nGenerator: dissent tools/wheels\nRoot-Is-Purelib: false\n")
         file.write(f"Tag: {PYTHON_TAG}-{target.tag}\n")
+    add_urls(os.path.join(tree, info, "METADATA"))
     package = os.path.join(tree, "dissent")
     scripts = os.path.join(tree, name + ".data", "scripts")
     os.makedirs(package)

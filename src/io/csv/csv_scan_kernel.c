@@ -5,6 +5,8 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 typedef struct {
@@ -70,6 +72,39 @@ static inline masks scan_block(const char *text, char separator)
 #undef EQUAL
     }
     return m;
+}
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+/* One bit per byte of four vectors of 0 and 255: each byte keeps the bit of its position, three rounds add neighbours. */
+static inline uint64_t bits(const uint8x16_t x[4])
+{
+    const uint8x16_t weight = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t low = vpaddq_u8(vandq_u8(x[0], weight), vandq_u8(x[1], weight)),
+                     high = vpaddq_u8(vandq_u8(x[2], weight), vandq_u8(x[3], weight)), sum = vpaddq_u8(low, high);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)), 0);
+}
+
+static inline uint64_t equal(const uint8x16_t x[4], char c)
+{
+    const uint8x16_t all = vdupq_n_u8((uint8_t)c);
+    return bits(
+        (const uint8x16_t[]){vceqq_u8(x[0], all), vceqq_u8(x[1], all), vceqq_u8(x[2], all), vceqq_u8(x[3], all)});
+}
+
+/* `difficult` and `high` are only tested for 0. */
+static inline masks scan_block(const char *text, char separator)
+{
+    const uint8x16_t quote = vdupq_n_u8('"');
+    uint8x16_t x[4], difficult = vdupq_n_u8(0), high = difficult;
+    for (int i = 0; i < 4; i++) {
+        x[i] = vld1q_u8((const uint8_t *)text + 16 * i);
+        difficult = vorrq_u8(difficult, vorrq_u8(vceqq_u8(x[i], quote), vceqzq_u8(x[i])));
+        high = vorrq_u8(high, x[i]);
+    }
+    return (masks){.separator = equal(x, separator),
+                   .lf = equal(x, '\n'),
+                   .cr = equal(x, '\r'),
+                   .difficult = vmaxvq_u8(difficult),
+                   .high = vmaxvq_u8(high) >> 7};
 }
 #else
 static inline masks scan_block(const char *text, char separator)

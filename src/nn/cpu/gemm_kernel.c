@@ -18,9 +18,11 @@
 #include "nn/cpu/vecf.h"
 #if defined(DIS_ISA_avx512)
 #include <immintrin.h>
-enum { WIDE = 4 };
+#endif
+#if defined(DIS_ISA_avx512) || defined(__aarch64__)
+#define WIDE 4 /* 32 registers */
 #else
-enum { WIDE = 2 };
+#define WIDE 2
 #endif
 
 enum { STEP = 2, MR = 6 }; /* heights of tiles are multiples of STEP up to MR, widths up to WIDE vectors */
@@ -255,7 +257,7 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
     }
 TILES_WIDE(1)
 TILES_WIDE(2)
-#if defined(DIS_ISA_avx512)
+#if WIDE == 4
 TILES_WIDE(3)
 TILES_WIDE(4)
 #define TILES(kind)                            \
