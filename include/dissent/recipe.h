@@ -95,7 +95,7 @@ DIS_API const double *dis_label_result_p(const dis_label_result *result);
 DIS_API dis_status dis_label_result_write_labels(dis_context *ctx, const dis_label_result *result,
                                                  const dis_votes *votes, const char *path, const char *format);
 /* The labels, given away: the caller frees them with dis_free(). */
-DIS_API double *dis_label_result_move_p(dis_label_result *made);
-DIS_API void dis_label_result_destroy(dis_label_result *made);
+DIS_API double *dis_label_result_move_p(dis_label_result *result);
+DIS_API void dis_label_result_destroy(dis_label_result *result);
 
 #endif

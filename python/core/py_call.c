@@ -20,8 +20,8 @@ static int stop(void *user)
     core_call *call = user;
     if (call->raised) return 1;
     const int64_t now = now_ms();
-    if (now - call->looked < EVERY_MS || !call->thread) return 0;
-    call->looked = now;
+    if (now - call->checked_at < EVERY_MS || !call->thread) return 0;
+    call->checked_at = now;
     core_retake(call);
     call->raised = PyErr_CheckSignals() < 0;
     core_release(call);
@@ -63,7 +63,7 @@ int core_begin_on(core_call *call, core_state *state, int threads, PyObject *pro
                   const char *precision)
 {
     *call = (core_call){.state = state};
-    call->looked = call->shown = now_ms();
+    call->checked_at = call->shown = now_ms();
     if (progress && progress != Py_None) {
         if (!PyCallable_Check(progress)) {
             PyErr_SetString(PyExc_TypeError, "progress must be a function of a text and a number, or None");

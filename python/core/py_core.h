@@ -73,10 +73,10 @@ int core_add_synth(PyObject *module);
 typedef struct {
     core_state *state;
     dis_context *ctx;
-    PyThreadState *thread; /* while Python may run elsewhere */
-    PyObject *progress;    /* callable(what, done), or NULL */
-    int64_t looked, shown; /* when signals were last looked at and progress last shown, in ms */
-    int raised;            /* a callback or a signal left an exception */
+    PyThreadState *thread;     /* while Python may run elsewhere */
+    PyObject *progress;        /* callable(what, done), or NULL */
+    int64_t checked_at, shown; /* when signals were last looked at and progress last shown, in ms */
+    int raised;                /* a callback or a signal left an exception */
 } core_call;
 
 /* threads: 0 for all CPUs. progress: None, or callable(what: str, done: float). -1 with an exception. */

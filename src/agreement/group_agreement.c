@@ -58,10 +58,10 @@ typedef struct {
     double *rank;          /* (n_classes) of ordered classes */
     dis__group_sums *sums; /* (n_sums) one per thread */
     size_t n_sums, n_values;
-    int32_t *permuted; /* (threads, n_workers) */
-    double *value;     /* (n_values) */
-    double *resample;  /* (resamples, n_values) */
-    double *dealt;     /* (permutations, n_values) */
+    int32_t *permuted;       /* (threads, n_workers) */
+    double *value;           /* (n_values) */
+    double *resample;        /* (resamples, n_values) */
+    double *permuted_values; /* (permutations, n_values) */
     dis__group_jackknife left_out;
     double *scratch;
 } work;
@@ -74,7 +74,7 @@ static void work_free(work *w)
     dis__free(w->permuted);
     dis__free(w->value);
     dis__free(w->resample);
-    dis__free(w->dealt);
+    dis__free(w->permuted_values);
     dis__free(w->scratch);
     dis__group_jackknife_destroy(&w->left_out);
 }
@@ -108,7 +108,8 @@ static dis_status prepare(work *w)
     DIS_TRY(dis__alloc_array(&w->permuted, dis__saturating_size(threads, n_workers, 0), sizeof *w->permuted));
     DIS_TRY(dis__alloc_array(&w->value, w->n_values, sizeof *w->value));
     DIS_TRY(dis__alloc_array(&w->resample, dis__saturating_size(w->o->resamples, w->n_values, 0), sizeof *w->resample));
-    DIS_TRY(dis__alloc_array(&w->dealt, dis__saturating_size(w->o->permutations, w->n_values, 0), sizeof *w->dealt));
+    DIS_TRY(dis__alloc_array(&w->permuted_values, dis__saturating_size(w->o->permutations, w->n_values, 0),
+                             sizeof *w->permuted_values));
     return dis__alloc_array(&w->scratch, repeats, sizeof *w->scratch);
 }
 
@@ -132,7 +133,7 @@ static dis_status permute_job(void *arg, size_t j, int thread)
     for (size_t d = first; d < last && d < w->o->permutations; d++) {
         dis__permute_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, permuted);
         dis__group_sums_compute(&w->sums[thread], permuted, NULL);
-        dis__group_sums_compute_values(&w->sums[thread], w->dealt + d * w->n_values);
+        dis__group_sums_compute_values(&w->sums[thread], w->permuted_values + d * w->n_values);
     }
     return DIS_OK;
 }
@@ -146,8 +147,8 @@ static dis_status leave_out(work *w)
 
 static dis_status pass_all(work *w)
 {
-    const dis__rank_rows rows = {.table = w->dealt,
-                                 .row_size = w->n_values * sizeof *w->dealt,
+    const dis__rank_rows rows = {.table = w->permuted_values,
+                                 .row_size = w->n_values * sizeof *w->permuted_values,
                                  .n = w->o->permutations,
                                  .per_job = PERMUTATIONS_PER_JOB};
     const size_t n = w->votes->n_items;
@@ -192,7 +193,7 @@ static dis_metric metric_at(const work *w, size_t at, double n, double min, cons
 
 static double p_at(const work *w, size_t at, bool one_sided)
 {
-    return dis__permutation_p(w->dealt, w->o->permutations, w->n_values, at, w->value[at], one_sided);
+    return dis__permutation_p(w->permuted_values, w->o->permutations, w->n_values, at, w->value[at], one_sided);
 }
 
 static const char no_pairs[] = "no item has two votes of this group", no_others[] = "no item has votes of both";

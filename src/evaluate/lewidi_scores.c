@@ -14,9 +14,9 @@
 
 double dis__round5(double x)
 {
-    const double y = x * 1e5, error = fma(x, 1e5, -y), whole = floor(y), apart = y - whole - .5;
-    const bool up = apart + error > 0 || (apart + error == 0 && fmod(whole, 2) != 0);
-    return (whole + up) / 1e5;
+    const double y = x * 1e5, error = fma(x, 1e5, -y), integer = floor(y), apart = y - integer - .5;
+    const bool up = apart + error > 0 || (apart + error == 0 && fmod(integer, 2) != 0);
+    return (integer + up) / 1e5;
 }
 
 /* ---- soft labels ---- */

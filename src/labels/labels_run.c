@@ -42,9 +42,9 @@ static dis_status check_start(const dis_label_plan *choice, const dis_state *sta
     return start && n == 0 ? dis__fit_check_start(method, start) : DIS_OK;
 }
 
-/* View m: its labels, and its fit if `kept` is not NULL. */
+/* View m: its labels, and its fit if `fit_out` is not NULL. */
 static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
-                           const dis_label_result_options *o, size_t m, dis_fit **kept, double **p)
+                           const dis_label_result_options *o, size_t m, dis_fit **fit_out, double **p)
 {
     const dis__method *method;
     dis_fit *fit;
@@ -54,8 +54,8 @@ static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_l
     if (!method->starts) how.initial_state = NULL;
     DIS_TRY(dis_fit_run(ctx, votes, choice->views[m], &how, &fit));
     *p = dis_fit_move_p(fit);
-    if (kept)
-        *kept = fit;
+    if (fit_out)
+        *fit_out = fit;
     else
         dis_fit_destroy(fit);
     return DIS_OK;

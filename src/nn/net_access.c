@@ -201,10 +201,10 @@ dis_status dis__param_use(dis__net *net, size_t param, const float *x)
 
 dis_status dis__param_use_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
 {
-    enum { WHOLE = 16 }; /* devices that pack a matrix do so in multiples of that */
+    enum { PACK = 16 }; /* devices that pack a matrix do so in multiples of that */
     dis__param *p = &net->params[param];
     const size_t n_parts = n && p->info.dim[0] % n == 0 && first % n == 0 ? p->info.dim[0] / n : 0;
-    if (!may_use_host_memory(net) || !p->accepts_parts || n % WHOLE || n_parts < 2 || n_parts > DIS_PARAM_PARTS)
+    if (!may_use_host_memory(net) || !p->accepts_parts || n % PACK || n_parts < 2 || n_parts > DIS_PARAM_PARTS)
         return dis__param_put_rows(net, param, first, n, x);
     if (p->n_host_parts != n_parts) DIS_TRY(dis__param_copy_in(net, p));
     net->prepared = false;

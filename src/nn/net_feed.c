@@ -16,7 +16,7 @@ struct dis__feed {
     const void *to; /* what it fills: an input, or memory of a head */
     dis__op op;
     union {
-        dis__batch_rows_args take;
+        dis__batch_rows_args batch_rows;
         dis__batch_spans_args spans;
         dis__one_hot_args one_hot;
     } args;
@@ -123,9 +123,9 @@ dis_status dis__feed_rows(dis__net *net, const dis__batch_rows_args *args, const
     dis__feed *f;
     DIS_TRY(feed_of(net, args->y, row ? dis__saturating_size(max, 4, 0) : 0, &f)); /* enough for either */
     f->op = DIS_OP_batch_rows;
-    f->args.take = *args;
+    f->args.batch_rows = *args;
     if (!row) return DIS_OK;
-    f->args.take.row = f->index;
+    f->args.batch_rows.row = f->index;
     DIS_TRY(dis__copy_in(net, f->index, row, n * per * sizeof *row));
     return dis__put_none(net, f->index + n * per, (args->n_rows - n) * per);
 }
@@ -183,9 +183,9 @@ void dis__feeds_key(dis__net *net)
     for (size_t i = 0; i < net->n_feeds; i++) {
         const dis__feed *f = &net->feeds[i];
         const bool rows = f->op == DIS_OP_batch_rows, spans = f->op == DIS_OP_batch_spans;
-        const void *x = rows ? f->args.take.x : spans ? f->args.spans.x : f->to;
+        const void *x = rows ? f->args.batch_rows.x : spans ? f->args.spans.x : f->to;
         dis__key_add(net, f->on ? (uint64_t)(uintptr_t)x : 0);
-        dis__key_add(net, rows ? f->args.take.moved : spans ? f->args.spans.n_spans : 0);
+        dis__key_add(net, rows ? f->args.batch_rows.moved : spans ? f->args.spans.n_spans : 0);
     }
 }
 

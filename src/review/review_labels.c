@@ -93,12 +93,13 @@ static dis_status given(dis_context *ctx, const dis_votes *votes, const dis_revi
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     size_t lacking;
-    double *made = NULL;
+    double *estimated = NULL;
     dis_status status = put_given(o, v.n_items, v.n_classes, p, &lacking);
-    if (status == DIS_OK && lacking) status = make_all(ctx, votes, o, review, &made);
+    if (status == DIS_OK && lacking) status = make_all(ctx, votes, o, review, &estimated);
     for (size_t i = 0; status == DIS_OK && lacking && i < v.n_items; i++)
-        if (isnan(o->p[i * v.n_classes])) memcpy(p + i * v.n_classes, made + i * v.n_classes, v.n_classes * sizeof *p);
-    dis__free(made);
+        if (isnan(o->p[i * v.n_classes]))
+            memcpy(p + i * v.n_classes, estimated + i * v.n_classes, v.n_classes * sizeof *p);
+    dis__free(estimated);
     dis__free(review->method);
     review->method = NULL;
     if (status == DIS_OK) status = dis__copy_text(&review->method, "given", strlen("given"));

@@ -119,9 +119,9 @@ static double alpha_of(const double *s, size_t n_classes)
     return n < 2 ? NAN : expected > 0 ? 1 - s[OBSERVED] / expected : 1;
 }
 
-static double share(double part, double whole)
+static double share(double part, double total)
 {
-    return whole > 0 ? part / whole : NAN;
+    return total > 0 ? part / total : NAN;
 }
 
 enum { N_FIGURES = 4 };

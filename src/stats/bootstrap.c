@@ -51,15 +51,15 @@ typedef struct {
 static void poisson_cut(double mean, poisson *out)
 {
     double mass = exp(-mean);
-    int32_t whole = 0;
+    int32_t cumulative = 0;
     size_t n = 0;
     *out = (poisson){0};
     for (; n <= MAX_COUNT; n++) {
         const double scaled = mass * 65536, part = floor(scaled);
         out->rest[n] = scaled - part;
         out->all_rest += out->rest[n];
-        whole += (int32_t)part;
-        if (part > 0 || n < 2) out->bound[out->n_bounds++] = (int16_t)(whole - 32769);
+        cumulative += (int32_t)part;
+        if (part > 0 || n < 2) out->bound[out->n_bounds++] = (int16_t)(cumulative - 32769);
         mass *= mean / (double)(n + 1);
     }
     out->n_numbers = n;

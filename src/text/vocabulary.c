@@ -70,12 +70,13 @@ static int more_often_first(const void *a, const void *b)
     return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-static dis_status finish(dis__vocabulary *v, dis__name_list *kept)
+static dis_status finish(dis__vocabulary *v, dis__name_list *entries_kept)
 {
     dis_names *words;
-    if (kept->n == 0) DIS_TRY(dis__reserve(&kept->start, &kept->start_capacity, 0, 1, sizeof *kept->start));
-    if (kept->n == 0) kept->start[0] = 0;
-    DIS_TRY(dis__name_list_move(kept, &words));
+    if (entries_kept->n == 0)
+        DIS_TRY(dis__reserve(&entries_kept->start, &entries_kept->start_capacity, 0, 1, sizeof *entries_kept->start));
+    if (entries_kept->n == 0) entries_kept->start[0] = 0;
+    DIS_TRY(dis__name_list_move(entries_kept, &words));
     size_t twice;
     const dis_status status = dis__name_index_build(words, &v->index, &twice);
     if (status != DIS_OK) {
@@ -100,28 +101,28 @@ dis_status dis__vocabulary_finish(dis__vocabulary *v, uint64_t min, size_t max)
             e->word = seen_word(v, i, &e->n);
         }
     qsort(entries, n, sizeof *entries, more_often_first);
-    dis__name_list kept = {0};
+    dis__name_list entries_kept = {0};
     dis_status status = DIS_OK;
     for (size_t i = 0; i < n && i < max && status == DIS_OK; i++)
-        status = dis__name_list_add(&kept, entries[i].word, entries[i].n);
-    if (status == DIS_OK) status = finish(v, &kept);
-    dis__name_list_free(&kept);
+        status = dis__name_list_add(&entries_kept, entries[i].word, entries[i].n);
+    if (status == DIS_OK) status = finish(v, &entries_kept);
+    dis__name_list_free(&entries_kept);
     dis__free(entries);
     return status;
 }
 
 dis_status dis__vocabulary_from_words(const dis_names *words, dis__vocabulary *v)
 {
-    dis__name_list kept = {0};
+    dis__name_list entries_kept = {0};
     dis_status status = DIS_OK;
     *v = (dis__vocabulary){0};
     for (size_t i = 0; i < dis_names_count(words) && status == DIS_OK; i++) {
         size_t n;
         const char *word = dis_names_get(words, i, &n);
-        status = dis__name_list_add(&kept, word, n);
+        status = dis__name_list_add(&entries_kept, word, n);
     }
-    if (status == DIS_OK) status = finish(v, &kept);
-    dis__name_list_free(&kept);
+    if (status == DIS_OK) status = finish(v, &entries_kept);
+    dis__name_list_free(&entries_kept);
     if (status != DIS_OK) dis__vocabulary_free(v);
     return status;
 }

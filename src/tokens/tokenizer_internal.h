@@ -185,9 +185,9 @@ typedef struct dis__model {
     /* BPE */
     struct dis__merge *merge; /* (merge_mask + 1) */
     size_t merge_mask;
-    uint64_t merge_factor;  /* random and odd */
-    int32_t byte_id[256];   /* -1: none */
-    dis__trie whole_tokens; /* tokens as bytes, for ignore_merges */
+    uint64_t merge_factor; /* random and odd */
+    int32_t byte_id[256];  /* -1: none */
+    dis__trie byte_tokens; /* tokens as bytes, for ignore_merges */
     char *prefix, *suffix;
     size_t n_prefix, n_suffix;
     bool fuse_unknown, byte_fallback, ignore_merges;

@@ -45,6 +45,6 @@ typedef struct {
 } arrow_data;
 
 /* Takes everything out of an object with __arrow_c_stream__ or __arrow_c_array__. NULL with an exception. */
-arrow_data *arrow_take(core_state *state, PyObject *object);
+arrow_data *arrow_import(core_state *state, PyObject *object);
 
 #endif

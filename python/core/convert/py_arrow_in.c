@@ -112,7 +112,7 @@ static int import_array(arrow_data *a, PyObject *object)
     return result;
 }
 
-arrow_data *arrow_take(core_state *state, PyObject *object)
+arrow_data *arrow_import(core_state *state, PyObject *object)
 {
     arrow_data *a = (arrow_data *)PyType_GenericAlloc(state->arrow, 0);
     if (!a) return NULL;

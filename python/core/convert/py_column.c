@@ -205,7 +205,7 @@ static PyObject *columns(PyObject *module, PyObject *args)
     PyObject *object, *roles, *list = NULL;
     if (!PyArg_ParseTuple(args, "OO!:columns", &object, &PyTuple_Type, &roles)) return NULL;
     core_state *state = core_state_of_module(module);
-    arrow_data *data = arrow_take(state, object);
+    arrow_data *data = arrow_import(state, object);
     if (!data) return NULL;
     if (strcmp(data->schema.format, "+s") != 0) {
         PyErr_SetString(PyExc_TypeError, "this is one column; votes are a table of tasks, workers and labels");
@@ -325,7 +325,7 @@ static PyObject *column_from(PyObject *module, PyObject *object)
     core_state *state = core_state_of_module(module);
     if (PyList_Check(object) || PyTuple_Check(object)) return (PyObject *)column_of_list(state, object);
     if (PyObject_HasAttrString(object, "__arrow_c_stream__") || PyObject_HasAttrString(object, "__arrow_c_array__")) {
-        arrow_data *data = arrow_take(state, object);
+        arrow_data *data = arrow_import(state, object);
         if (!data) return NULL;
         column *c = column_of_arrow(state, data, -1);
         Py_DECREF(data);

@@ -71,9 +71,9 @@ void *dis__map_file(int fd, size_t n)
         errno = error;
         return NULL;
     }
-    const uintptr_t page = dis__os_page_size(), whole = (n + page - 1) / page * page;
+    const uintptr_t page = dis__os_page_size(), rounded = (n + page - 1) / page * page;
     atomic_store(&slot->damaged, false);
-    atomic_store(&slot->end, (uintptr_t)map + whole);
+    atomic_store(&slot->end, (uintptr_t)map + rounded);
     atomic_store(&slot->begin, (uintptr_t)map);
     return map;
 }

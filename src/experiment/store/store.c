@@ -323,7 +323,7 @@ dis_status dis__store_get_view(dis__store *store, const dis__plan *plan, const d
 dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out, size_t *n, size_t *best)
 {
     dis_epoch *epoch = NULL;
-    size_t capacity = 0, used = 0, kept = 0;
+    size_t capacity = 0, used = 0, stored_best = 0;
     pthread_mutex_lock(&store->mutex);
     dis__query q =
         dis__sql_query(store->db,
@@ -336,7 +336,7 @@ dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out,
             q.status = status;
             break;
         }
-        kept = (size_t)dis__sql_count(&q, 4);
+        stored_best = (size_t)dis__sql_count(&q, 4);
         epoch[used++] = (dis_epoch){.loss = dis__sql_real(&q, 0),
                                     .rate = dis__sql_real(&q, 1),
                                     .dev = dis__sql_real(&q, 2),
@@ -350,6 +350,6 @@ dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out,
     }
     *out = epoch;
     *n = used;
-    *best = kept;
+    *best = stored_best;
     return DIS_OK;
 }

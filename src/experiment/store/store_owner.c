@@ -59,7 +59,7 @@ typedef struct {
     dis_status status;
 } survey;
 
-static bool look_at_owner(void *user, const char *name)
+static bool check_owner(void *user, const char *name)
 {
     survey *s = user;
     bool alive = false;
@@ -71,7 +71,7 @@ static bool look_at_owner(void *user, const char *name)
 static dis_status clear_dead(const char *folder, bool *alone)
 {
     survey s = {.folder = folder, .alone = true, .status = DIS_OK};
-    if (dis__os_list_folder(folder, look_at_owner, &s) != 0) return dis__fail_io("read the folder", folder);
+    if (dis__os_list_folder(folder, check_owner, &s) != 0) return dis__fail_io("read the folder", folder);
     *alone = s.alone;
     return s.status;
 }

@@ -133,12 +133,12 @@ static void list_endings(const char *formats, char out[ENDINGS_TEXT])
 /* Arrays and models are several files, or are mapped in place. */
 static dis_status check_compressed_name(const char *path)
 {
-    static const char *const whole[] = {".npy", ".safetensors"};
+    static const char *const uncompressed[] = {".npy", ".safetensors"};
     const size_t n = without_compression(path);
-    for (size_t i = 0; n < strlen(path) && i < sizeof whole / sizeof *whole; i++)
-        if (ends_with(path, n, whole[i]))
-            return dis__fail(DIS_EUSAGE, "%s: %s files are not compressed; name it without %s", path, whole[i] + 1,
-                             path + n);
+    for (size_t i = 0; n < strlen(path) && i < sizeof uncompressed / sizeof *uncompressed; i++)
+        if (ends_with(path, n, uncompressed[i]))
+            return dis__fail(DIS_EUSAGE, "%s: %s files are not compressed; name it without %s", path,
+                             uncompressed[i] + 1, path + n);
     return DIS_OK;
 }
 

@@ -201,7 +201,7 @@ static dis_status check_pipe(const block *b)
 
 static dis_status unpack_all(dis__decompressor *u, block *b)
 {
-    for (bool end = false, looked = false; !end;) {
+    for (bool end = false, detected = false; !end;) {
         size_t got;
         if (b->n == b->capacity) DIS_TRY(grow(b));
         DIS_TRY(dis__decompressor_read(u, b->bytes + b->n, b->capacity - b->n < STEP ? b->capacity - b->n : STEP, &got,
@@ -209,8 +209,8 @@ static dis_status unpack_all(dis__decompressor *u, block *b)
         b->n += got;
         if (b->max && b->n > b->max) return too_large(b->path, b->max);
         DIS_TRY(dis__check_stop(b->ctx));
-        if (looked || (b->n < FIRST_BYTES && !end)) continue;
-        looked = true;
+        if (detected || (b->n < FIRST_BYTES && !end)) continue;
+        detected = true;
         DIS_TRY(check_input(b->path, b->bytes, b->n));
     }
     return DIS_OK;
@@ -284,7 +284,7 @@ struct dis__stream {
     char *room;
     size_t n_room, dropped;
     const char *passed; /* of the archive itself */
-    bool looked, ended;
+    bool detected, ended;
 };
 
 static void close_stream(dis__stream *s)
@@ -306,8 +306,8 @@ dis_status dis__input_extend(dis__input *in, size_t n)
         DIS_TRY(dis__decompressor_read(s->unpacker, s->room + in->n, room, &got, &s->ended));
         in->n += got;
         DIS_TRY(dis__check_stop(s->ctx));
-        if (s->looked || (in->n < FIRST_BYTES && !s->ended)) continue;
-        s->looked = true;
+        if (s->detected || (in->n < FIRST_BYTES && !s->ended)) continue;
+        s->detected = true;
         DIS_TRY(check_input(in->path, in->bytes, in->n));
         if (dis__is_utf16(in->bytes, in->n))
             return dis__fail_at(DIS_EDATA, in->path, 0, 0, "UTF-16 text in an archive; unpack it first");

@@ -208,7 +208,7 @@ static dis_status number(parser *p)
     const char *digits = s;
     s = skip_digits(s, end);
     good = s > digits && (*digits != '0' || s == digits + 1);
-    const char *whole = s;
+    const char *integer_begin = s;
     if (good && s < end && *s == '.') {
         digits = ++s;
         s = skip_digits(s, end);
@@ -223,7 +223,7 @@ static dis_status number(parser *p)
     }
     if (!good) return fail(p, begin, "not a number as JSON writes them");
     double x = 0;
-    if (s == whole && s - begin <= 15) { /* the common case: a short integer */
+    if (s == integer_begin && s - begin <= 15) { /* the common case: a short integer */
         int64_t n = 0;
         for (const char *d = begin + (*begin == '-'); d < s; d++) n = n * 10 + (*d - '0');
         x = *begin == '-' ? -(double)n : (double)n;

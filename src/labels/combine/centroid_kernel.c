@@ -157,8 +157,8 @@ int DIS_KERNEL(dis__centroid_compute)(const dis__centroid_problem *c, size_t fir
         if (any(stuck)) {
             for (size_t lane = 0; lane < many; lane++) {
                 if (!stuck[lane]) continue;
-                const int n_taken = dis__centroid_compute_robust(c, i + lane, (double *)p, (double *)q);
-                slowest = n_taken > slowest ? n_taken : slowest;
+                const int n_done = dis__centroid_compute_robust(c, i + lane, (double *)p, (double *)q);
+                slowest = n_done > slowest ? n_done : slowest;
                 memcpy(out + at[lane], q, n_classes * sizeof *out);
             }
         }

@@ -49,8 +49,8 @@ static dis_status hybrid_job(void *arg, size_t j, int thread)
         for (size_t m = 0; m < a->n_views; m++) DIS_KERNEL_SELECT(dis__tempered_rows_compute)
         (a->p[m] + i * a->n_classes, &a->temperature[m], 0, DIS_LOG_FLOOR, a->n_classes, many, scratch,
          scratch + w->n_scratch + m * w->n_block);
-        const int n_taken = DIS_KERNEL_SELECT(dis__centroid_compute)(&problem, 0, many, scratch, q);
-        w->n_steps[j] = n_taken > w->n_steps[j] ? n_taken : w->n_steps[j];
+        const int n_done = DIS_KERNEL_SELECT(dis__centroid_compute)(&problem, 0, many, scratch, q);
+        w->n_steps[j] = n_done > w->n_steps[j] ? n_done : w->n_steps[j];
         memcpy(a->out + i * a->n_classes, q, many * a->n_classes * sizeof *q);
     }
     return DIS_OK;

@@ -170,12 +170,12 @@ static dis_status choose(score_work *w, const dis__temperature_search_options *o
     DIS_TRY(descend(w, &best, start, move, &n_steps));
     for (size_t i = 0; move && i < sizeof others / sizeof *others; i++) {
         search s = best;
-        int n_taken;
+        int n_done;
         if (!(others[i] > 0) || others[i] == start || others[i] > MAX_TEMPERATURE) continue;
-        DIS_TRY(descend(w, &s, others[i], true, &n_taken));
+        DIS_TRY(descend(w, &s, others[i], true, &n_done));
         if (!(s.value < best.value - BETTER * fabs(best.value))) continue;
         best = s;
-        n_steps = n_taken;
+        n_steps = n_done;
     }
     for (size_t m = 0; m < best.n; m++) {
         a->temperature[m] = best.x[m];

@@ -205,15 +205,15 @@ static dis_status count_rank_job(void *arg, size_t j, int thread)
 
 /* Expected counts over all ranks, in the order of items: each owner continues the sums of the previous one, a few
  * workers at a time, so that all ranks are busy. */
-static dis_status count_over_ranks(const pass *whole)
+static dis_status count_over_ranks(const pass *total_pass)
 {
     enum { PIECES = 8 }; /* for each owner */
-    const dis__crowd_model *m = whole->m;
+    const dis__crowd_model *m = total_pass->m;
     const dis__comm *comm = dis__context_comm(m->ctx);
     const size_t row = m->n_classes * m->n_classes * sizeof(double), W = m->n_workers;
     const size_t n_pieces = dis__n_jobs(W, 1, PIECES * m->part.n_owners);
     const int last = (int)m->part.n_owners - 1;
-    pass c = *whole;
+    pass c = *total_pass;
     for (size_t i = 0; i < n_pieces && comm->rank <= last; i++) {
         c.first = dis__job_first(W, n_pieces, i);
         c.last = dis__job_first(W, n_pieces, i + 1);

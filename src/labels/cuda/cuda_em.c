@@ -78,13 +78,13 @@ static size_t lay_out_pinned(em_session *s, char *memory)
     return used;
 }
 
-static dis_status take_memory(em_session *s)
+static dis_status allocate(em_session *s)
 {
     const dis__em_shape *g = &s->shape;
-    const size_t there = lay_out(s, NULL), here = lay_out_pinned(s, NULL);
+    const size_t device_bytes = lay_out(s, NULL), pinned_bytes = lay_out_pinned(s, NULL);
     char what[120];
     snprintf(what, sizeof what, "%zu votes on %zu items by %zu workers", g->n_votes, g->n_items, g->n_workers);
-    DIS_TRY(dis__cuda_session_allocate(&s->base, there, here, what));
+    DIS_TRY(dis__cuda_session_allocate(&s->base, device_bytes, pinned_bytes, what));
     lay_out(s, s->base.memory.at);
     lay_out_pinned(s, dis__cuda_session_pinned(&s->base));
     return DIS_OK;
@@ -107,7 +107,7 @@ static dis_status open_parts(em_session *s)
     TRY(dis__cuda_em_blocks(&s->shape, s->device->row->ordinal, &s->blocks), doing);
     dis__cuda_em_tile(&s->shape, &s->pass.order);
     TRY(dis__cuda_em_order_bytes(&s->shape, &s->pass.order, &s->scratch_bytes), doing);
-    return take_memory(s);
+    return allocate(s);
 }
 
 static dis_status open_session(const dis__em_device *device, const dis__em_shape *shape, dis__em_tables *tables,

@@ -136,14 +136,14 @@ static dis_status open_place(dis__em *em)
 }
 
 /* Memory of the tables and of the arrays used with them. */
-static dis_status reserve(dis__em *e, const plan *p, const dis_votes_view *whole)
+static dis_status reserve(dis__em *e, const plan *p, const dis_votes_view *local_votes)
 {
     const dis_votes_view *v = &e->args->votes;
     char what[120];
     snprintf(what, sizeof what, "the tables of %s for %zu workers and %zu classes", e->fit->method->info.name,
              v->n_workers, v->n_classes);
     const size_t bytes = e->device ? dis__saturating_size(doubles(v, p), sizeof(double), 0)
-                                   : dis__em_memory(whole, e->layout, e->n_groups),
+                                   : dis__em_memory(local_votes, e->layout, e->n_groups),
                  twice = dis__context_memory(e->args->ctx) ? 2 : 1;
     DIS_TRY(dis__check_resident(e->args->ctx, dis__saturating_size(bytes, twice, 0), what));
     DIS_TRY(dis__alloc_resident(&e->tables, doubles(v, p), sizeof *e->tables));
@@ -157,10 +157,10 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     const dis_votes_view *v = &args->votes;
     const dis__comm *comm = dis__context_comm(args->ctx);
     const dis__votes_part *part = &args->part;
-    dis_votes_view whole = *v;
-    whole.n_items = part->n_items;
-    whole.n_votes = part->n_votes;
-    plan p = make_plan(&whole, layout, n_groups);
+    dis_votes_view local_votes = *v;
+    local_votes.n_items = part->n_items;
+    local_votes.n_votes = part->n_votes;
+    plan p = make_plan(&local_votes, layout, n_groups);
     const size_t n_all = p.n_shards;
     if (n_all < part->n_owners)
         return dis__comm_first_failure(
@@ -197,7 +197,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                  .kernel = DIS_KERNEL_SELECT(dis__em_kernel),
                  .add_sums = DIS_KERNEL_SELECT(dis__em_add_sums),
                  .set_rows = DIS_KERNEL_SELECT(dis__em_set_rows)};
-    DIS_TRY(reserve(&e, &p, &whole));
+    DIS_TRY(reserve(&e, &p, &local_votes));
     carve(&e, &p);
     const dis_status opened = open_place(&e);
     if (opened != DIS_OK) {

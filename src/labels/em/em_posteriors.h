@@ -81,7 +81,7 @@ static double finish_logs(const logs *l)
     return sum + exponents * 0.693147180559945309417;
 }
 
-INLINE size_t whole_vectors(size_t n)
+INLINE size_t padded_size(size_t n)
 {
     return (n + DIS_LANES - 1) / DIS_LANES * DIS_LANES;
 }
@@ -127,7 +127,7 @@ INLINE double quotient(double x, double y, double inverse)
 /* Normalises products to posteriors. Items past n, up to full vectors, have log normaliser 0. */
 INLINE void share(arrays a, size_t first, size_t n, const shape *s, bool hard, logs *l)
 {
-    const size_t padded = whole_vectors(n);
+    const size_t padded = padded_size(n);
     double *restrict sum = a.sum, *restrict x = a.scratch;
     for (size_t b = n; b < padded; b++)
         for (size_t k = 0; k < s->row; k++) x[b * s->row + k] = k == 0;

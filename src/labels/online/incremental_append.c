@@ -236,17 +236,17 @@ static double renew(dis__incremental_update *a, size_t i, size_t before)
 /* The first two rounds process all items, the others those that still change. */
 static dis_status do_rounds(dis__incremental_update *a)
 {
-    enum { MAX_ROUNDS = 50, WHOLE = 2 };
+    enum { MAX_ROUNDS = 50, FULL_ROUNDS = 2 };
     const double tolerance = 1e-4;
     const size_t n = a->more->n_items;
     bool *moves;
     DIS_TRY(dis__alloc_zeroed(&moves, n, sizeof *moves));
     a->notes.max_change = 1;
-    for (int r = 0; r < MAX_ROUNDS && (r < WHOLE || a->notes.max_change > tolerance); r++) {
+    for (int r = 0; r < MAX_ROUNDS && (r < FULL_ROUNDS || a->notes.max_change > tolerance); r++) {
         a->notes.max_change = 0;
         a->notes.iterations = r + 1;
         for (size_t i = 0; i < n; i++) {
-            if (r >= WHOLE && !moves[i]) continue;
+            if (r >= FULL_ROUNDS && !moves[i]) continue;
             const double change = renew(a, i, r ? (size_t)(a->start[i + 1] - a->start[i]) : old_votes(a, i));
             moves[i] = change > tolerance;
             a->notes.max_change = fmax(a->notes.max_change, change);

@@ -28,7 +28,7 @@ dis__linear_options dis__linear_options_default(void)
 }
 
 enum {
-    MADE,
+    PREPARED,
     MATRIX,
     BIAS
 }; /* work of networks that only predict; the last two: of the layer into which another is merged */
@@ -49,8 +49,8 @@ static dis_status plan_prepared(dis__net *net, dis__layer *layer, size_t n_in)
 
 static void set_prepared(const dis__net *net, const dis__layer *layer, dis__product_args *args)
 {
-    const dis__piece *piece = &net->pieces[layer->work_piece[MADE]];
-    args->work = piece->bytes ? layer->work[MADE] : NULL;
+    const dis__piece *piece = &net->pieces[layer->work_piece[PREPARED]];
+    args->work = piece->bytes ? layer->work[PREPARED] : NULL;
     args->prepared = net->prepared;
 }
 
@@ -110,18 +110,18 @@ static void set_target(const dis__net *net, const dis__layer *layer, dis__produc
 }
 
 /* A matrix in several parts: one GEMM for the columns of each. */
-static dis_status product(dis__net *net, const dis__layer *layer, const dis__product_args *whole)
+static dis_status product(dis__net *net, const dis__layer *layer, const dis__product_args *all)
 {
     const dis__param *p = &net->params[layer->param[0]];
-    if (p->n_host_parts < 2) return dis__product(net, whole);
-    dis__product_args args = *whole;
-    args.n = whole->n / p->n_host_parts;
+    if (p->n_host_parts < 2) return dis__product(net, all);
+    dis__product_args args = *all;
+    args.n = all->n / p->n_host_parts;
     for (size_t i = 0; i < p->n_host_parts; i++) {
         args.b = p->host_part[i];
-        args.bias = dis__param_at(net, whole->bias, i * args.n);
-        args.c = dis__value_at(net, whole->c, i * args.n);
-        if (whole->work)
-            args.work = (char *)whole->work + i * net->pieces[layer->work_piece[MADE]].bytes / p->n_host_parts;
+        args.bias = dis__param_at(net, all->bias, i * args.n);
+        args.c = dis__value_at(net, all->c, i * args.n);
+        if (all->work)
+            args.work = (char *)all->work + i * net->pieces[layer->work_piece[PREPARED]].bytes / p->n_host_parts;
         DIS_TRY(dis__product(net, &args));
     }
     return DIS_OK;
@@ -150,7 +150,7 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
 }
 
 /* GELU of the argument kept for its derivative. */
-static dis_status activate_kept(dis__net *net, dis__layer *layer)
+static dis_status activate_again(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
     const dis__activate_args args = {.act = l->act,
@@ -193,7 +193,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     if (!net->training_plan) set_prepared(net, layer, &args);
     if (gelu) args.c = layer->work[0];
     DIS_TRY(product(net, layer, &args));
-    return gelu ? activate_kept(net, layer) : DIS_OK;
+    return gelu ? activate_again(net, layer) : DIS_OK;
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -248,7 +248,7 @@ static const dis__layer_kind linear_kind = {.name = "linear",
                                             .backward = backward,
                                             .reads = reads,
                                             .recomputes = is_gelu,
-                                            .recompute = activate_kept};
+                                            .recompute = activate_again};
 
 int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act)
 {

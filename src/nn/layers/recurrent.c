@@ -84,13 +84,13 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
     l->rows_computed = l->makes;
     l->by_row = l->may && (l->rows_computed || l->n_ids < max);
     for (size_t d = 0; d < l->n_directions; d++) {
-        int32_t *here = l->places + d * apart, *there = (int32_t *)layer->work[PLACES] + d * apart;
+        int32_t *host = l->places + d * apart, *device_copy = (int32_t *)layer->work[PLACES] + d * apart;
         for (size_t i = 0; l->by_row && i < layout[d].n_nodes; i++)
             if (layout[d].from[i] < 0) layout[d].from[i] = (int32_t)l->n_ids;
         dis__recurrent_pad(&rows, net->device->round, &layout[d]);
-        l->layout[d] = moved(&layout[d], here, there);
+        l->layout[d] = moved(&layout[d], host, device_copy);
         dis__key_add(net, layout[d].n_nodes << 1 | layout[d].by_end);
-        DIS_TRY(dis__copy_in(net, there, here, used * sizeof *here));
+        DIS_TRY(dis__copy_in(net, device_copy, host, used * sizeof *host));
     }
     dis__key_add(net, (uint64_t)l->by_row | (uint64_t)l->rows_computed << 1);
     return DIS_OK;
@@ -156,9 +156,9 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     l->may = l->n_ids && l->n_ids < rows;
     const size_t rows_computed = l->may ? dis__saturating_size(l->n_ids + 1, row, 0) : 0,
                  inputs = dis__saturating_size(rows, l->n_in, 0);
-    const size_t all_made = dis__saturating_size(rows_computed, l->n_directions, 0);
+    const size_t all_rows = dis__saturating_size(rows_computed, l->n_directions, 0);
     const size_t all_inputs = dis__saturating_size(inputs, l->n_ids ? l->n_directions : 1, 0);
-    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(all_made > all_inputs ? all_made : all_inputs, real, 0),
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(all_rows > all_inputs ? all_rows : all_inputs, real, 0),
                             net->training_plan ? DIS_WORK_SAVED : DIS_WORK_LASTING));
     DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows_computed > inputs ? rows_computed : inputs, real, 0),
                             DIS_WORK_BACKWARD));

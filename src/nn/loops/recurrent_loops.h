@@ -176,7 +176,7 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
 }
 
 /* dh of a step's nodes += dy of all positions that they stand for. */
-static void take_gradients(const dis__recurrent_args *a, const recurrent_block *b, size_t s, real *dh)
+static void read_gradients(const dis__recurrent_args *a, const recurrent_block *b, size_t s, real *dh)
 {
     const size_t n = a->n_hidden, ld = a->n_directions * n;
     for (size_t i = b->first; i < b->first + b->rows; i++) {
@@ -225,7 +225,7 @@ void OP(recurrent_grad)(const void *args, size_t first, size_t last, void *scrat
             const dis__recurrent_step *step = &b.steps[s];
             const size_t begin = (size_t)step->begin, count = (size_t)step->count, n_parents = (size_t)step->n_parents;
             const int32_t *parent = b.layout->parent + begin;
-            take_gradients(a, &b, s, dh);
+            read_gradients(a, &b, s, dh);
             for (size_t i = 0; i < count; i++) {
                 const size_t then = i < n_parents ? (size_t)parent[i] : 0, at = begin + i;
                 if (i < n_parents)

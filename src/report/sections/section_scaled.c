@@ -257,8 +257,8 @@ static void add_count_tile(dis__report_job *job, size_t n, const char *what)
 static void add_size_finding(dis__report_job *job, const scale_words *w)
 {
     const dis_votes_view *v = &job->votes_view;
-    const dis_scaled_table *things = dis_scaled_find_table(job->scaled, w->table);
-    const size_t n = things ? things->n_rows : 0;
+    const dis_scaled_table *table = dis_scaled_find_table(job->scaled, w->table);
+    const size_t n = table ? table->n_rows : 0;
     dis__markup finding = {0};
     add_count_tile(job, n, w->thing);
     add_count_tile(job, v->n_workers, "annotator");

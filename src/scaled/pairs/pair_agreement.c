@@ -44,8 +44,8 @@ static size_t end_of_worker(const dis__comparison *c, size_t i, size_t end)
 typedef struct {
     uint64_t *start;
     uint32_t *kind;
-    double *same, *kept, *first;
-    size_t n_items, n_kept;
+    double *same, *consistent, *first;
+    size_t n_items, n_consistent;
 } pair_agreement;
 
 /* Comparisons from `from` to `end` are of one pair of a task. Pairs of opinions are counted, not listed: a pair that
@@ -58,20 +58,20 @@ static void measure_item(const dis__pairs *m, const dis__rater_counts *r, size_t
         last = end_of_worker(m->c, i, end);
         const rater_opinions own = count_opinions(m->c + i, x->kind + i, last - i);
         const size_t w = m->c[i].worker;
-        double same = 0, kept = 0;
+        double same = 0, consistent = 0;
         for (int k = 0; k < 3; k++) {
             const double mine = own.opinion[0][k] + own.opinion[1][k];
             same += mine * (all[k] - mine);
-            kept += own.opinion[0][k] * own.opinion[1][k];
+            consistent += own.opinion[0][k] * own.opinion[1][k];
         }
         const double compared = (double)(last - i) * (double)(end - from - (last - i)), both = own.n[0] * own.n[1];
         r->compared[w] += compared;
         r->agreed[w] += same;
         r->both[w] += both;
-        r->kept[w] += kept;
+        r->consistent[w] += consistent;
         pairs += compared / 2;
         agree += same / 2;
-        if (both > 0) x->kept[x->n_kept++] = kept / both;
+        if (both > 0) x->consistent[x->n_consistent++] = consistent / both;
     }
     x->same[x->n_items] = pairs > 0 ? agree / pairs : NAN;
     x->start[++x->n_items] = end;
@@ -87,7 +87,7 @@ dis_status dis__pairs_measure(dis__pairs *m, const dis__rater_counts *r, dis_sca
     DIS_TRY(dis__scaled_allocate(out, &x.start, m->n + 1, sizeof *x.start));
     DIS_TRY(dis__scaled_allocate(out, &x.kind, m->n, sizeof *x.kind));
     DIS_TRY(dis__scaled_allocate(out, &x.same, m->n, sizeof *x.same));
-    DIS_TRY(dis__scaled_allocate(out, &x.kept, m->n, sizeof *x.kept));
+    DIS_TRY(dis__scaled_allocate(out, &x.consistent, m->n, sizeof *x.consistent));
     DIS_TRY(dis__scaled_allocate(out, &x.first, m->n, sizeof *x.first));
     static const dis__pair_key keys[] = {DIS_BY_TASK, DIS_BY_LOW, DIS_BY_HIGH, DIS_BY_WORKER};
     DIS_TRY(dis__pairs_sort(m, keys, sizeof keys / sizeof *keys));
@@ -104,7 +104,8 @@ dis_status dis__pairs_measure(dis__pairs *m, const dis__rater_counts *r, dis_sca
     dis__scaled_add_measure(out, "alpha_nominal", "Krippendorff's alpha of votes on the same pair",
                             dis__alpha_compute(m->args->ctx, &in, resamples, seed, &status));
     dis__scaled_add_measure(out, "kept", "Votes unchanged when the order is swapped",
-                            dis__mean_metric_compute(m->args->ctx, x.kept, x.n_kept, resamples, seed, &status));
+                            dis__mean_metric_compute(m->args->ctx, x.consistent, x.n_consistent, resamples, seed,
+                                                     &status));
     dis__scaled_add_measure(out, "first_preferred", "Share of votes for the first shown (a tie is half)",
                             dis__mean_metric_compute(m->args->ctx, x.first, m->n, resamples, seed, &status));
     return status;

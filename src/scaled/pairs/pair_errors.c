@@ -253,13 +253,13 @@ static dis_status add_clusters(work *w, clusters *c, const double *inverse, doub
     bool any = false;
     for (size_t j = 0; j <= w->model.n_x; j++) any = any || c->tau2[j] > 0;
     if (!any) return DIS_OK;
-    double *sum = room, *half = room + n * n, *whole = half + n * n;
+    double *sum = room, *half = room + n * n, *product = half + n * n;
     memset(sum, 0, n * n * sizeof *sum);
     DIS_TRY(add_between(w, c, sum));
     multiply(inverse, sum, half, n);
-    multiply(half, inverse, whole, n);
-    for (size_t i = 0; i < n * n; i++) covariance[i] += whole[i];
-    for (size_t j = 0; j < w->model.n_x; j++) c->part[j] = whole[(first + j) * n + first + j];
+    multiply(half, inverse, product, n);
+    for (size_t i = 0; i < n * n; i++) covariance[i] += product[i];
+    for (size_t j = 0; j < w->model.n_x; j++) c->part[j] = product[(first + j) * n + first + j];
     return DIS_OK;
 }
 

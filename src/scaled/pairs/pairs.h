@@ -179,7 +179,7 @@ dis_status dis__pairs_add_groups(dis__pairs *m, dis_scaled *out);
 dis_status dis__pairs_center(const dis__pairs *m, const double *score, dis_scaled *out, double *centered, double *rank);
 
 typedef struct {
-    double *votes, *share, *first, *both, *kept, *agreed, *compared; /* (n_workers) */
+    double *votes, *share, *first, *both, *consistent, *agreed, *compared; /* (n_workers) */
 } dis__rater_counts;
 /* Adds the measures of agreement, and fills columns of annotators. Sorts the comparisons. */
 dis_status dis__pairs_measure(dis__pairs *m, const dis__rater_counts *r, dis_scaled *out);

@@ -146,7 +146,7 @@ static dis_status add_raters(dis__pairs *m, dis_scaled *out)
     DIS_TRY(dis__scaled_init_column(out, &c[4], "first_preferred", n, &r.first));
     DIS_TRY(dis__scaled_init_column(out, &c[5], "agreement", n, &r.agreed));
     DIS_TRY(dis__scaled_init_column(out, &c[6], "compared", n, &r.compared));
-    DIS_TRY(dis__scaled_init_column(out, &c[7], "kept", n, &r.kept));
+    DIS_TRY(dis__scaled_init_column(out, &c[7], "kept", n, &r.consistent));
     DIS_TRY(dis__scaled_init_column(out, &c[8], "swapped", n, &r.both));
     if (m->side) DIS_TRY(dis__scaled_init_column(out, &c[at++], "side", n, &side));
     if (m->camp) {
@@ -170,7 +170,7 @@ static dis_status add_raters(dis__pairs *m, dis_scaled *out)
         r.share[w] = r.votes[w] > 0 ? r.share[w] / r.votes[w] : (double)NAN;
         r.first[w] = r.votes[w] > 0 ? r.first[w] / r.votes[w] : (double)NAN;
         r.agreed[w] = r.compared[w] > 0 ? r.agreed[w] / r.compared[w] : (double)NAN;
-        r.kept[w] = r.both[w] > 0 ? r.kept[w] / r.both[w] : (double)NAN;
+        r.consistent[w] = r.both[w] > 0 ? r.consistent[w] / r.both[w] : (double)NAN;
         key[w] = m->reliability ? -m->reliability[w] : -r.share[w];
     }
     return dis__scaled_sort_table(out, &out->table[table], key);

@@ -62,12 +62,12 @@ static size_t lay_out_pinned(session_of *s, char *memory)
     return used;
 }
 
-static dis_status take_memory(session_of *s)
+static dis_status allocate(session_of *s)
 {
-    const size_t there = lay_out(s, NULL), here = lay_out_pinned(s, NULL);
+    const size_t device_bytes = lay_out(s, NULL), pinned_bytes = lay_out_pinned(s, NULL);
     char what[100];
     snprintf(what, sizeof what, "resamples of %zu columns of %zu items", s->shape.n_columns, s->shape.n_items);
-    DIS_TRY(dis__cuda_session_allocate(&s->base, there, here, what));
+    DIS_TRY(dis__cuda_session_allocate(&s->base, device_bytes, pinned_bytes, what));
     lay_out(s, s->base.memory.at);
     lay_out_pinned(s, dis__cuda_session_pinned(&s->base));
     return DIS_OK;
@@ -90,7 +90,7 @@ static dis_status open_parts(session_of *s)
     static const char doing[] = "opening";
     DIS_TRY(dis__cuda_session_open(&s->base, s->device->row->ordinal, s->device->row->host->fail));
     for (int i = 0; i < PLANS; i++) TRY(cudaEventCreateWithFlags(&s->plan[i].free, cudaEventDisableTiming), doing);
-    DIS_TRY(take_memory(s));
+    DIS_TRY(allocate(s));
     const size_t behind = s->b.stride - s->shape.n_items;
     for (size_t c = 0; c < s->shape.n_columns && behind; c++) /* uninitialized memory may hold NaN, and 0 times NaN is
                                                                * NaN */

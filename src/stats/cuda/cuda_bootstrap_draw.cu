@@ -59,15 +59,15 @@ typedef struct {
 
 static __device__ __forceinline__ void poisson_cut(double mean, double mass, poisson *p)
 {
-    int whole = 0;
+    int cumulative = 0;
     int n_bounds = 0;
     double all = 0;
     for (int n = 0; n <= COUNT; n++) {
         const double scaled = times(mass, 65536), part = floor(scaled), rest = less(scaled, part);
         p->rest[n] = rest;
         all += rest;
-        whole += (int)part;
-        if (part > 0 || n < 2) p->bound[n_bounds++] = (int)((unsigned)(whole - 32769) << 16 | 0xffffu);
+        cumulative += (int)part;
+        if (part > 0 || n < 2) p->bound[n_bounds++] = (int)((unsigned)(cumulative - 32769) << 16 | 0xffffu);
         mass = times(mass, mean / (double)(n + 1));
     }
     p->all_rest = all;

@@ -147,7 +147,7 @@ dis_status dis__tokenizer_from_text(const char *text, size_t n, dis_tokenizer **
 void dis__model_free(dis__model *m)
 {
     dis__trie_free(&m->vocabulary);
-    dis__trie_free(&m->whole_tokens);
+    dis__trie_free(&m->byte_tokens);
     dis__trie_free(&m->inner);
     dis__free(m->merge);
     dis__free(m->prefix);

@@ -193,7 +193,7 @@ static dis_status encode(const dis__model *m, dis__encode_workspace *b, const ch
                          dis__token_list *out)
 {
     if (m->ignore_merges) {
-        const uint32_t id = dis__trie_get(m->byte_level ? &m->whole_tokens : &m->vocabulary, word, n);
+        const uint32_t id = dis__trie_get(m->byte_level ? &m->byte_tokens : &m->vocabulary, word, n);
         if (id != DIS_TRIE_NONE) return dis__token_list_add(out, (int32_t)id, 0, n);
     }
     const size_t max = n + n * m->n_prefix + m->n_suffix; /* byte tokens of prefixes count as well */
@@ -245,7 +245,7 @@ static dis_status unletter(dis__model *m, const char *token, size_t n, uint32_t 
         if (byte < 0 || used == sizeof bytes) return DIS_OK;
         bytes[used++] = (char)byte;
     }
-    return dis__trie_put(&m->whole_tokens, bytes, used, id);
+    return dis__trie_put(&m->byte_tokens, bytes, used, id);
 }
 
 dis_status dis__bpe_finish(dis__model *m)

@@ -8,7 +8,7 @@
 #include "tokens/unicode/unicode.h"
 #include <string.h>
 
-enum { WHOLE_BELOW = 6 };
+enum { MAX_DIRECT = 6 };
 
 static uint32_t unit_at(const dis__tokenizer_step *s, size_t i)
 {
@@ -76,7 +76,7 @@ static dis_status precompiled(const dis__tokenizer_step *s, dis__encode_workspac
     for (size_t i = 0, length; i < in->n; i += length) {
         size_t n;
         length = dis__grapheme_bytes(in->bytes + i, in->n - i);
-        const char *new = length < WHOLE_BELOW ? find_replacement(s, in->bytes + i, length, &n) : NULL;
+        const char *new = length < MAX_DIRECT ? find_replacement(s, in->bytes + i, length, &n) : NULL;
         DIS_TRY(new ? put_new(in, i, i + length, new, n, out) : put_chars(s, in, i, i + length, out));
     }
     return DIS_OK;

@@ -76,9 +76,9 @@ static size_t compose(dis__normal_char *p, size_t n)
     uint32_t last = 0;
     for (size_t i = 0; i < n; i++) {
         const bool open = starter != SIZE_MAX && (used == starter + 1 || last < p[i].class);
-        const uint32_t whole = open ? dis__char_compose(p[starter].c, p[i].c) : 0;
-        if (whole) {
-            p[starter].c = whole;
+        const uint32_t composed = open ? dis__char_compose(p[starter].c, p[i].c) : 0;
+        if (composed) {
+            p[starter].c = composed;
             p[starter].absorbed += !p[i].added;
             continue;
         }

@@ -14,7 +14,7 @@ typedef struct {
     double dropout;
 } settings;
 
-#define WHOLE(field, fallback_, low_, high_, summary_)                                                          \
+#define INTEGER(field, fallback_, low_, high_, summary_)                                                        \
     {                                                                                                           \
         .key = #field, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .default_value = fallback_, \
         .low = low_, .high = high_, .summary = summary_                                                         \
@@ -27,11 +27,11 @@ typedef struct {
 static const dis_option options[] = {
     CHOICE("recipe", recipe, "default", "default|paper|released",
            "set of defaults for all other options, listed under recipes"),
-    WHOLE(width, "300", 1, 4096, "width of character vectors"),
-    WHOLE(length, "21", 5, 256, "maximum number of characters of the word and of the stem"),
-    WHOLE(first, "64", 1, 4096, "channels of the first convolution, per window size"),
-    WHOLE(second, "128", 1, 4096, "channels of the second convolution, or of the only one"),
-    WHOLE(feed, "2048", 1, 65536, "width of the feed-forward layers of the attention encoders"),
+    INTEGER(width, "300", 1, 4096, "width of character vectors"),
+    INTEGER(length, "21", 5, 256, "maximum number of characters of the word and of the stem"),
+    INTEGER(first, "64", 1, 4096, "channels of the first convolution, per window size"),
+    INTEGER(second, "128", 1, 4096, "channels of the second convolution, or of the only one"),
+    INTEGER(feed, "2048", 1, 65536, "width of the feed-forward layers of the attention encoders"),
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, dropout),

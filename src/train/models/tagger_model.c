@@ -22,7 +22,7 @@ typedef struct {
 
 enum { UNITS_SENTENCES, UNITS_TOKENS };
 
-#define WHOLE(field, fallback_, low_, high_, summary_)                                                          \
+#define INTEGER(field, fallback_, low_, high_, summary_)                                                        \
     {                                                                                                           \
         .key = #field, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .default_value = fallback_, \
         .low = low_, .high = high_, .summary = summary_                                                         \
@@ -48,15 +48,15 @@ static const dis_option options[] = {
      .default_value = "lstm",
      .choices = "lstm|gru",
      .summary = "recurrent cell for words and characters"},
-    WHOLE(word, "300", 1, 4096, "width of word vectors; vectors from a file have their own width"),
-    WHOLE(character, "100", 1, 4096, "width of character vectors"),
-    WHOLE(hidden, "256", 1, 8192, "width of the recurrent layers per direction"),
-    WHOLE(layers, "2", 0, 64, "layers of each attention encoder"),
-    WHOLE(heads, "2", 1, 64, "attention heads"),
-    WHOLE(feed, "2048", 1, 65536, "width of the feed-forward layers of the attention encoders"),
-    WHOLE(letters, "15", 1, 256, "maximum number of characters per word"),
-    WHOLE(seen, "2", 1, 1e9, "minimum frequency of words with a vector of their own; rarer words share one vector"),
-    WHOLE(positions, "100", 1, 4096, "with padding=learned: minimum length to which sentences are padded"),
+    INTEGER(word, "300", 1, 4096, "width of word vectors; vectors from a file have their own width"),
+    INTEGER(character, "100", 1, 4096, "width of character vectors"),
+    INTEGER(hidden, "256", 1, 8192, "width of the recurrent layers per direction"),
+    INTEGER(layers, "2", 0, 64, "layers of each attention encoder"),
+    INTEGER(heads, "2", 1, 64, "attention heads"),
+    INTEGER(feed, "2048", 1, 65536, "width of the feed-forward layers of the attention encoders"),
+    INTEGER(letters, "15", 1, 256, "maximum number of characters per word"),
+    INTEGER(seen, "2", 1, 1e9, "minimum frequency of words with a vector of their own; rarer words share one vector"),
+    INTEGER(positions, "100", 1, 4096, "with padding=learned: minimum length to which sentences are padded"),
     CHOICE("position", position, "yes", "no|yes", "scale the encoder's input by sqrt(width) and add the position term"),
     CHOICE("final-norm", final_norm, "yes", "no|yes", "normalize the output of each attention encoder"),
     CHOICE("norm", norm, "variance", "variance|sample",

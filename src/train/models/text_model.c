@@ -20,20 +20,20 @@ typedef struct {
     int case_;
 } settings;
 
-#define WHOLE(field, key_, fallback_, low_, high_, summary_)                                                  \
+#define INTEGER(field, key_, fallback_, low_, high_, summary_)                                                \
     {                                                                                                         \
         .key = key_, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .default_value = fallback_, \
         .low = low_, .high = high_, .summary = summary_                                                       \
     }
 static const dis_option options[] = {
-    WHOLE(width, "width", "64", 1, 4096, "width of word vectors; vectors from a file have their own width"),
-    WHOLE(hidden, "hidden", "64", 0, 65536, "width of the hidden layer; 0: no hidden layer"),
-    WHOLE(buckets, "buckets", "16384", 0, 1e8, "hash buckets for character n-grams; 0: words only"),
-    WHOLE(min, "least", "3", 1, 16, "length of the shortest n-gram"),
-    WHOLE(max, "most", "5", 1, 16, "length of the longest n-gram"),
-    WHOLE(seen, "seen", "2", 1, 1e9, "minimum frequency of a word in the vocabulary"),
-    WHOLE(vocabulary, "vocabulary", "50000", 0, 1e8, "maximum size of the vocabulary"),
-    WHOLE(longest, "longest", "2000", 1, 1e6, "maximum number of ids per text"),
+    INTEGER(width, "width", "64", 1, 4096, "width of word vectors; vectors from a file have their own width"),
+    INTEGER(hidden, "hidden", "64", 0, 65536, "width of the hidden layer; 0: no hidden layer"),
+    INTEGER(buckets, "buckets", "16384", 0, 1e8, "hash buckets for character n-grams; 0: words only"),
+    INTEGER(min, "least", "3", 1, 16, "length of the shortest n-gram"),
+    INTEGER(max, "most", "5", 1, 16, "length of the longest n-gram"),
+    INTEGER(seen, "seen", "2", 1, 1e9, "minimum frequency of a word in the vocabulary"),
+    INTEGER(vocabulary, "vocabulary", "50000", 0, 1e8, "maximum size of the vocabulary"),
+    INTEGER(longest, "longest", "2000", 1, 1e6, "maximum number of ids per text"),
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, dropout),

@@ -243,15 +243,15 @@ size_t DIS_KERNEL(dis__find_in_buckets)(const dis__ids *ids, const uint64_t *wor
             const __m512i line = _mm512_load_si512((const void *)bucket);
             const unsigned same = _mm512_cmpeq_epi64_mask(line, _mm512_set1_epi64((long long)word[i])) & 0x55u;
             const dis__id_slot *at = (const void *)((const char *)bucket + 8 * __builtin_ctz(same | 0x40));
-            const bool there = same != 0;
+            const bool matches = same != 0;
 #else
             const dis__id_slot *at = in_bucket(bucket, word[i]);
-            const bool there = has_word(at, word[i]);
+            const bool matches = has_word(at, word[i]);
 #endif
             const uint64_t meta = atomic_load_explicit(&at->meta, memory_order_acquire);
             out[i] = (uint32_t)meta - 1;
             missed[n_missed] = (uint32_t)i;
-            n_missed += !(there & ((meta & (DIS_SLOT_IS_LONG | UINT32_MAX)) - 1 < sure));
+            n_missed += !(matches & ((meta & (DIS_SLOT_IS_LONG | UINT32_MAX)) - 1 < sure));
         }
     }
     return n_missed;

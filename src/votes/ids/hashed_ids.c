@@ -282,9 +282,9 @@ static size_t with_foresight(size_t need, double guess)
 
 dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_guess, double bytes_guess)
 {
-    enum { WHOLE_WORD = 8 }; /* a short name is written as one word */
+    enum { WORD_BYTES = 8 }; /* a short name is written as one word */
     const size_t used = ids->start ? (size_t)ids->start[ids->n] : 0, n_start = dis__saturating_size(n, 1, 1),
-                 n_text = dis__saturating_size(n_bytes, 1, WHOLE_WORD);
+                 n_text = dis__saturating_size(n_bytes, 1, WORD_BYTES);
     if (n_start > ids->start_capacity) {
         const size_t capacity = with_foresight(n_start, n_guess);
         DIS_TRY(dis__resize_array(&ids->start, ids->n + 1, capacity, sizeof *ids->start));

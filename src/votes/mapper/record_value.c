@@ -135,16 +135,16 @@ static const char *find_part(const char *text, size_t n, char separator, size_t 
     }
 }
 
-static dis__node part_node(const dis__node *whole, const char *part, size_t n)
+static dis__node part_node(const dis__node *node, const char *part, size_t n)
 {
     /* Parts of a cell have their own positions if the cell is unchanged in the input. */
-    const bool as_is = whole->kind == DIS_NODE_TEXT && whole->text == whole->at;
+    const bool as_is = node->kind == DIS_NODE_TEXT && node->text == node->at;
     while (n && *part == ' ') {
         part++;
         n--;
     }
     while (n && part[n - 1] == ' ') n--;
-    return text_node(part, n, as_is ? part : whole->at);
+    return text_node(part, n, as_is ? part : node->at);
 }
 
 dis_status dis__node_step(dis__mapped_record *r, const dis__node *node, const dis__path_step *step, dis__node *out)

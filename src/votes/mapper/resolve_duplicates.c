@@ -149,17 +149,17 @@ static size_t keep_of_item(dis_votes *votes, size_t first, size_t last, size_t t
 static void keep_chosen(choosing *c)
 {
     dis_votes *votes = c->reader->votes;
-    size_t kept = 0, k = 0;
+    size_t n_unique = 0, k = 0;
     for (size_t i = 0; i < votes->n_items; i++) {
         const size_t first = (size_t)votes->start[i], last = (size_t)votes->start[i + 1];
         size_t n = 0;
         while (k + n < c->n && c->pairs[k + n].item == i) n++;
-        votes->start[i] = kept;
-        kept += keep_of_item(votes, first, last, kept, c->pairs + k, n);
+        votes->start[i] = n_unique;
+        n_unique += keep_of_item(votes, first, last, n_unique, c->pairs + k, n);
         k += n;
     }
-    votes->start[votes->n_items] = kept;
-    votes->n_votes = kept;
+    votes->start[votes->n_items] = n_unique;
+    votes->n_votes = n_unique;
 }
 
 static dis_status choose(choosing *c, const dis__mapping *mapping, uint64_t *n_replaced)

@@ -132,7 +132,7 @@ static dis_status lowest_cuts(dis__vote_exchange *s)
  * searches its range. */
 static dis_status find_cuts(dis__vote_exchange *s, size_t first, size_t n, const uint64_t *count)
 {
-    const size_t owners = s->part.n_owners, whole = s->part.n_votes + s->part.n_items;
+    const size_t owners = s->part.n_owners, n_shared = s->part.n_votes + s->part.n_items;
     uint64_t sum = 0, at = 0;
     for (size_t i = 0; i < n; i++) sum += count[i];
     DIS_TRY(dis__comm_allgather_counts(s->comm, sum, s->all));
@@ -142,7 +142,7 @@ static dis_status find_cuts(dis__vote_exchange *s, size_t first, size_t n, const
         s->cut_vote[j] = j ? s->part.n_votes : 0;
     }
     for (size_t i = 0, j = 1; i < n; at += count[i++])
-        for (; j < owners && at + first + i >= dis__job_first(whole, owners, j); j++) {
+        for (; j < owners && at + first + i >= dis__job_first(n_shared, owners, j); j++) {
             s->cut[j] = first + i;
             s->cut_vote[j] = at;
         }

@@ -342,8 +342,8 @@ static dis_status read_windows(dis__row_cursor *c, const char *limit)
         if (scan.not_ascii) { /* up to the last complete row, so that no UTF-8 sequence is split */
             size_t k = scan.n;
             while (k && !(list[k - 1] & DIS_SCAN_LF)) k--;
-            const size_t whole = k ? (list[k - 1] & ~DIS_SCAN_LF) + 1 : 0;
-            if (dis__utf8_check(c->next, whole) < whole) return DIS_OK;
+            const size_t n_complete = k ? (list[k - 1] & ~DIS_SCAN_LF) + 1 : 0;
+            if (dis__utf8_check(c->next, n_complete) < n_complete) return DIS_OK;
         }
         const dis__window w = {.text = c->next,
                                .list = list,

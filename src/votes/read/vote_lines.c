@@ -98,7 +98,7 @@ dis_status dis__vote_lines_wait(dis_context *ctx, dis__vote_lines *l)
 }
 
 /* Sets the input, the file and the cursor to one line. */
-static void look_at(dis__vote_lines *l, const char *line, size_t n)
+static void set_line(dis__vote_lines *l, const char *line, size_t n)
 {
     l->input = dis__input_from_bytes(l->path, line, n);
     dis__vote_file *f = &l->file;
@@ -157,7 +157,7 @@ dis_status dis__vote_lines_next(dis__vote_lines *l, bool *more)
     l->cell = NULL;
     if (first && l->file.csv.n_columns > 0) return DIS_OK;         /* a header */
     const size_t mark = first ? (size_t)(l->file.rows - line) : 0; /* byte order mark */
-    look_at(l, line + mark, n - mark);
+    set_line(l, line + mark, n - mark);
     const dis_status status = l->file.format->row(&l->cursor);
     l->cell = l->cursor.cell;
     l->dropped = l->cursor.dropped;

@@ -54,12 +54,12 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
 }
 
-static bool occurs(const char *name, size_t n, const char *stem, size_t n_stem, bool whole_word)
+static bool occurs(const char *name, size_t n, const char *stem, size_t n_stem, bool is_word)
 {
     for (size_t i = 0; i + n_stem <= n; i++) {
         if (memcmp(name + i, stem, n_stem) != 0) continue;
         const bool alone = (i == 0 || !is_letter(name[i - 1])) && (i + n_stem == n || !is_letter(name[i + n_stem]));
-        if (!whole_word || alone) return true;
+        if (!is_word || alone) return true;
     }
     return false;
 }
@@ -73,10 +73,10 @@ dis__name_hint dis__guess_name(const char *name, size_t n)
     n = dis__label_fold(name, n, true, true, small);
     for (int role = DIS_NAMED_TASK; role <= DIS_NAMED_OTHER; role++)
         for (const char *p = stems_of[role]; *p;) {
-            const bool whole_word = *p == '=';
-            const char *stem = p + whole_word;
+            const bool is_word = *p == '=';
+            const char *stem = p + is_word;
             const size_t n_stem = strcspn(stem, " ");
-            if (n_stem > longest && occurs(small, n, stem, n_stem, whole_word)) {
+            if (n_stem > longest && occurs(small, n, stem, n_stem, is_word)) {
                 longest = n_stem;
                 named = (dis__name_hint)role;
             }

@@ -94,7 +94,7 @@ static const char *question_of(const dis__synth *s)
 
 static char *put_annotation(const dis__synth *s, const dis__synth_vote *v, char *out)
 {
-    const uint64_t number = v->item * s->o.votes_per_item + v->slot, took = duration(s, number);
+    const uint64_t number = v->item * s->o.votes_per_item + v->slot, seconds = duration(s, number);
     out = dis__synth_put(out, "\n    {\"id\": ");
     out = dis__synth_put_number(out, number + 1);
     out = dis__synth_put(out, ", \"completed_by\": {\"id\": ");
@@ -115,11 +115,11 @@ static char *put_annotation(const dis__synth *s, const dis__synth_vote *v, char 
     out = dis__synth_put(out, "], \"was_cancelled\": ");
     out = dis__synth_put(out, v->rejected ? "true" : "false");
     out = dis__synth_put(out, ", \"ground_truth\": false, \"created_at\": \"");
-    out = put_iso_time(out, begun(number) + took);
+    out = put_iso_time(out, begun(number) + seconds);
     out = dis__synth_put(out, "\", \"updated_at\": \"");
-    out = put_iso_time(out, begun(number) + took);
+    out = put_iso_time(out, begun(number) + seconds);
     out = dis__synth_put(out, "\", \"lead_time\": ");
-    out = dis__synth_put_number(out, took);
+    out = dis__synth_put_number(out, seconds);
     out = dis__synth_put(out, ", \"task\": ");
     out = dis__synth_put_task(s, v->item, out);
     return dis__synth_put(out, "}");

@@ -170,7 +170,7 @@ static char *put_word(uint64_t number, char *out)
 }
 
 /* 8 to 15 words, a third of them from the vocabulary of the true class or of its rival. */
-static char *put_made_up_text(const dis__synth *s, uint64_t i, char *out)
+static char *put_random_text(const dis__synth *s, uint64_t i, char *out)
 {
     const dis__synth_likeness l = dis__synth_likeness_draw(s, i);
     const uint64_t n = 8 + dis__random_below(s->o.seed, DIS_STREAM_SYNTH_CONTENT, i, 8);
@@ -188,5 +188,5 @@ static char *put_made_up_text(const dis__synth *s, uint64_t i, char *out)
 
 char *dis__synth_put_text(const dis__synth *s, uint64_t i, char *out)
 {
-    return s->theme ? put_theme_text(s, i, out) : put_made_up_text(s, i, out);
+    return s->theme ? put_theme_text(s, i, out) : put_random_text(s, i, out);
 }

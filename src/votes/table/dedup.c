@@ -170,9 +170,9 @@ static dis_status drop_duplicates(dis_votes *votes, bool keep_last)
 {
     uint32_t *place; /* (n_workers) 1 + the index among the item's kept votes; 0: none yet */
     DIS_TRY(dis__alloc_zeroed(&place, votes->n_workers, sizeof *place));
-    size_t kept = 0;
+    size_t n_written = 0;
     for (size_t i = 0; i < votes->n_items; i++) {
-        const size_t first = (size_t)votes->start[i], last = (size_t)votes->start[i + 1], begin = kept;
+        const size_t first = (size_t)votes->start[i], last = (size_t)votes->start[i + 1], begin = n_written;
         votes->start[i] = begin;
         for (size_t v = first; v < last; v++) {
             const uint32_t worker = votes->worker[v];
@@ -181,14 +181,14 @@ static dis_status drop_duplicates(dis_votes *votes, bool keep_last)
                 if (keep_last) put_label(votes, begin + place[worker] - 1, label);
                 continue;
             }
-            place[worker] = (uint32_t)(kept - begin) + 1;
-            votes->worker[kept] = worker;
-            put_label(votes, kept++, label);
+            place[worker] = (uint32_t)(n_written - begin) + 1;
+            votes->worker[n_written] = worker;
+            put_label(votes, n_written++, label);
         }
-        for (size_t v = begin; v < kept; v++) place[votes->worker[v]] = 0;
+        for (size_t v = begin; v < n_written; v++) place[votes->worker[v]] = 0;
     }
-    votes->start[votes->n_items] = kept;
-    votes->n_votes = kept;
+    votes->start[votes->n_items] = n_written;
+    votes->n_votes = n_written;
     dis__free(place);
     return DIS_OK;
 }
@@ -231,21 +231,21 @@ static dis_status leave_out(dis_votes *votes, size_t min_votes, bool all_workers
     votes->tasks = tasks;
     votes->workers = workers;
 
-    size_t kept = 0;
+    size_t n_written = 0;
     for (size_t i = 0; i < votes->n_items; i++) {
         if (item_to[i] == UINT32_MAX) continue;
         const size_t first = (size_t)votes->start[i], last = (size_t)votes->start[i + 1];
-        votes->start[item_to[i]] = kept;
+        votes->start[item_to[i]] = n_written;
         for (size_t v = first; v < last; v++) {
-            votes->worker[kept] = worker_to[votes->worker[v]];
-            put_label(votes, kept++, (uint16_t)label_at(votes, v));
+            votes->worker[n_written] = worker_to[votes->worker[v]];
+            put_label(votes, n_written++, (uint16_t)label_at(votes, v));
         }
     }
-    votes->start[n_items] = kept;
+    votes->start[n_items] = n_written;
     votes->notes.items_left_out = votes->n_items - n_items;
     votes->n_items = n_items;
     votes->n_workers = n_workers;
-    votes->n_votes = kept;
+    votes->n_votes = n_written;
     return DIS_OK;
 }
 

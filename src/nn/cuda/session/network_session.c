@@ -159,7 +159,7 @@ static bool serve(void *session, dis_context *ctx)
 
 /* ---- memory ---- */
 
-static cudaError_t take_memory(dis__cuda_session *s, dis__memory what, size_t room, bool zeroed, void **at)
+static cudaError_t allocate_memory(dis__cuda_session *s, dis__memory what, size_t room, bool zeroed, void **at)
 {
     cudaError_t error = dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, room, at);
     if (error != cudaSuccess) return error;
@@ -180,7 +180,7 @@ static dis_status allocate(void *session, dis__memory what, size_t bytes, bool z
     void *at = NULL;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
     dis__cuda_lock();
-    const cudaError_t error = take_memory(s, what, bytes ? bytes : 256, zeroed, &at);
+    const cudaError_t error = allocate_memory(s, what, bytes ? bytes : 256, zeroed, &at);
     dis__cuda_unlock();
     CUDA_TRY(s, error, "allocating memory for a network");
     s->region[what] = (dis__cuda_region){at, bytes};

@@ -9,7 +9,7 @@
 #include "nn/cuda/common/cuda_host.h"
 #include "nn/cuda/common/vectors.cuh"
 
-enum { RUNS = 250, CHUNK = 4096, WHOLE = 128, LONGEST = 1 << 30 }; /* LONGEST: maximum elements of a run */
+enum { RUNS = 250, CHUNK = 4096, MAX_GRADIENTS = 128, LONGEST = 1 << 30 }; /* LONGEST: maximum elements of a run */
 
 typedef struct {
     unsigned first;                          /* in units of four, from the first parameter of the launch */
@@ -30,13 +30,13 @@ typedef struct {
 typedef struct {
     const char *at; /* their address among the others */
     size_t n;
-} whole;
+} full_gradient;
 
 struct dis__cuda_updates {
     updates waiting;
     bool any;
-    whole whole[WHOLE];
-    size_t n_whole;
+    full_gradient full[MAX_GRADIENTS];
+    size_t n_full;
 };
 
 dis_status dis__cuda_update_open(dis__cuda_session *s)
@@ -54,16 +54,16 @@ void *dis__cuda_bf16_gradient(dis__cuda_session *s, const void *d_weight, size_t
     const dis__cuda_region *grads = &s->region[DIS_MEMORY_GRADS];
     const char *at = (const char *)d_weight;
     dis__cuda_updates *u = s->update;
-    if (!s->gradients || u->n_whole == WHOLE || n % 4 || at < grads->at || at >= grads->at + grads->bytes ||
+    if (!s->gradients || u->n_full == MAX_GRADIENTS || n % 4 || at < grads->at || at >= grads->at + grads->bytes ||
         (at - grads->at) % 32)
         return NULL;
-    u->whole[u->n_whole++] = {at, n};
+    u->full[u->n_full++] = {at, n};
     return (char *)s->gradients + (at - grads->at) / 2;
 }
 
 void dis__cuda_drop_bf16_gradients(dis__cuda_session *s)
 {
-    s->update->n_whole = 0;
+    s->update->n_full = 0;
 }
 
 struct constants {
@@ -246,16 +246,16 @@ static cudaError_t update_run(dis__cuda_session *s, const dis__update_args *a, b
 
 /* Removes and returns the first of the bfloat16 gradients that begins within n elements from `grad` on; n 0: there is
  * none. */
-static whole take_whole(dis__cuda_updates *u, const char *grad, size_t n)
+static full_gradient remove_full(dis__cuda_updates *u, const char *grad, size_t n)
 {
-    size_t best = u->n_whole;
-    for (size_t i = 0; i < u->n_whole; i++) {
-        const char *const at = u->whole[i].at;
-        if (at >= grad && at < grad + n * sizeof(float) && (best == u->n_whole || at < u->whole[best].at)) best = i;
+    size_t best = u->n_full;
+    for (size_t i = 0; i < u->n_full; i++) {
+        const char *const at = u->full[i].at;
+        if (at >= grad && at < grad + n * sizeof(float) && (best == u->n_full || at < u->full[best].at)) best = i;
     }
-    if (best == u->n_whole) return {grad + n * sizeof(float), 0};
-    const whole found = u->whole[best];
-    u->whole[best] = u->whole[--u->n_whole];
+    if (best == u->n_full) return {grad + n * sizeof(float), 0};
+    const full_gradient found = u->full[best];
+    u->full[best] = u->full[--u->n_full];
     return found;
 }
 
@@ -278,7 +278,7 @@ cudaError_t dis__cuda_update(dis__cuda_session *s, const void *args)
     cudaError_t error = cudaSuccess;
     for (size_t at = 0; error == cudaSuccess && at < a->n;) {
         const char *const grad = (const char *)((const float *)a->grad + at);
-        const whole w = take_whole(s->update, grad, min(a->n - at, (size_t)LONGEST));
+        const full_gradient w = remove_full(s->update, grad, min(a->n - at, (size_t)LONGEST));
         const size_t before = (size_t)(w.at - grad) / sizeof(float);
         const dis__update_args plain = further(a, at, before), beside = further(a, at + before, w.n);
         if (before) error = update_run(s, &plain, false);
