@@ -2,6 +2,7 @@
 #include "tool/json_writer.h"
 #include "tool/rank_calls.h"
 #include "tool/arrays.h"
+#include "tool/label_calls.h"
 #include "input/votes_input.h"
 #include <math.h>
 #include <stdlib.h>
@@ -364,31 +365,16 @@ void votes_input_print(votes_input *in)
         cli_warn(c, "similar classes (such as \"0\" and \"0.0\") are different classes; check the label column");
 }
 
-/* Votes that agree with the gold labels less than chance: a wrong column or other names of classes, more often than
- * wrong people. Chance: any vote against any gold label. */
 static void warn_of_gold(const votes_input *in)
 {
-    const dis_votes_view *v = &in->view;
-    const size_t K = v->n_classes;
-    double n = 0, same = 0, chance = 0, *rate = calloc(2 * K + 1, sizeof *rate);
-    for (size_t i = 0; rate && v->start && i < v->n_items; i++) {
-        if (in->gold[i] < 0) continue;
-        for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
-            const size_t label = v->label8 ? v->label8[a] : v->label16[a];
-            n++;
-            same += (int32_t)label == in->gold[i];
-            rate[label]++;
-            rate[K + (size_t)in->gold[i]]++;
-        }
-    }
-    for (size_t k = 0; rate && k < K && n > 0; k++) chance += rate[k] / n * rate[K + k] / n;
-    free(rate);
-    if (n > 0 && same / n < chance - 2 * sqrt(chance * (1 - chance) / n))
+    double share, chance;
+    bool below;
+    if (dis__gold_compare_with_chance(&in->view, in->gold, &share, &chance, &below) == DIS_OK && below)
         cli_warn(
             in->c,
             "%.0f %% of the votes on items with a gold label agree with it, fewer than the %.0f %% of chance: check "
             "the gold file; what is expected of labels and annotators follows it",
-            100 * same / n, 100 * chance);
+            100 * share, 100 * chance);
 }
 
 void votes_input_print_gold(votes_input *in, const char *verb)

@@ -3,7 +3,7 @@
  * "inf". */
 #include "tool/json_writer.h"
 #include "tool/rank_calls.h"
-#include "tool/arrays.h"
+#include "tool/label_calls.h"
 #include "labels/cmd_labels.h"
 #include "output/chance_output.h"
 #include <math.h>
@@ -94,58 +94,32 @@ static void put_combination(const labels_command *job, dis__json_writer *j)
     dis__json_writer_end_object(j);
 }
 
-/* A mean over items with its normal 95 % interval. */
-static void put_mean(dis__json_writer *j, const char *name, double sum, double squares, size_t n)
+static void put_mean(dis__json_writer *j, const char *name, const dis_metric *mean)
 {
-    const double mean = n ? sum / (double)n : NAN;
-    const double variance = n > 1 ? (squares - sum * mean) / (double)(n - 1) : NAN;
-    const double half = 1.959963984540054 * sqrt((variance < 0 ? 0 : variance) / (double)n);
     dis__json_writer_key(j, name);
     dis__json_writer_begin_object(j);
-    cli_json_write_real(j, "value", mean);
-    cli_json_write_real(j, "ci_low", mean - half);
-    cli_json_write_real(j, "ci_high", mean + half);
-    cli_json_write_count(j, "n", n);
-    if (n < 2) cli_json_write_text(j, "reason", n ? "one item has no interval" : "there are no items");
+    cli_json_write_real(j, "value", mean->value);
+    cli_json_write_real(j, "ci_low", mean->ci_low);
+    cli_json_write_real(j, "ci_high", mean->ci_high);
+    cli_json_write_count(j, "n", mean->n);
+    if (mean->reason) cli_json_write_text(j, "reason", mean->reason);
     dis__json_writer_end_object(j);
 }
 
 typedef struct {
-    double entropy, entropy2, top, top2;
-} metric_sums;
+    dis_metric entropy, largest;
+} label_means;
 
-/* Over all items in their order: one rank after the other goes on with the sums. */
-static dis_status sum_metrics(const labels_command *job, metric_sums *sums)
+static void put_metrics(const label_means *means, dis__json_writer *j)
 {
-    const size_t n = job->in.view.n_items, k = job->in.view.n_classes;
-    metric_sums s = {0};
-    for (int r = 0; r < dis_context_n_ranks(job->ctx); r++) {
-        for (size_t i = 0; r == dis_context_rank(job->ctx) && i < n; i++) {
-            const double *p = job->p + i * k, h = dis__entropy(p, k), max = p[dis__argmax(p, k)];
-            s.entropy += h;
-            s.entropy2 += h * h;
-            s.top += max;
-            s.top2 += max * max;
-        }
-        const dis_status status = dis__context_broadcast(job->ctx, r, &s, sizeof s);
-        if (status != DIS_OK) return status;
-    }
-    *sums = s;
-    return DIS_OK;
-}
-
-static void put_metrics(const labels_command *job, const metric_sums *s, dis__json_writer *j)
-{
-    size_t n, n_votes;
-    dis__votes_get_totals(job->in.votes, &n, &n_votes);
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
-    put_mean(j, "entropy_nats", s->entropy, s->entropy2, n);
-    put_mean(j, "largest_probability", s->top, s->top2, n);
+    put_mean(j, "entropy_nats", &means->entropy);
+    put_mean(j, "largest_probability", &means->largest);
     dis__json_writer_end_object(j);
 }
 
-static dis_status write_file(const labels_command *job, const metric_sums *sums, const char *path)
+static dis_status write_file(const labels_command *job, const label_means *means, const char *path)
 {
     dis__json_writer *j;
     dis_status status = cli_summary_open(path, "labels", &job->v->seed, &j);
@@ -158,7 +132,7 @@ static dis_status write_file(const labels_command *job, const metric_sums *sums,
         put_methods(job, j);
         put_combination(job, j);
         chance_test_write_json(j, &job->chance);
-        put_metrics(job, sums, j);
+        put_metrics(means, j);
     }
     labels_groups_write_json(job, j);
     return cli_summary_close(j, status);
@@ -166,8 +140,11 @@ static dis_status write_file(const labels_command *job, const metric_sums *sums,
 
 int labels_json_write(const labels_command *job, const char *path)
 {
-    metric_sums sums;
-    const dis_status status = sum_metrics(job, &sums);
+    label_means means;
+    size_t n, n_votes;
+    dis__votes_get_totals(job->in.votes, &n, &n_votes);
+    const dis_status status = dis__labels_compute_means(job->ctx, job->p, job->in.view.n_items, job->in.view.n_classes,
+                                                        n, &means.entropy, &means.largest);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    return dis_context_rank(job->ctx) == 0 ? cli_failed(job->c, write_file(job, &sums, path)) : 0;
+    return dis_context_rank(job->ctx) == 0 ? cli_failed(job->c, write_file(job, &means, path)) : 0;
 }

@@ -3,11 +3,11 @@
 #include "tool/table_columns.h"
 #include "tool/table_writer.h"
 #include "tool/arrays.h"
+#include "tool/label_calls.h"
 #include "output/confidence_output.h"
 #include "output/metric_table.h"
 #include "input/groups_input.h"
 #include "input/items_input.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,68 +79,6 @@ static dis_status write_pairs(const predict_values *v, const dis_labels_view *l,
     return status;
 }
 
-typedef struct {
-    const char *task;
-    size_t row;
-} pair_place;
-
-static int by_task(const void *a, const void *b)
-{
-    const pair_place *x = a, *y = b;
-    const int order = strcmp(x->task, y->task);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-/* item[r]: the number of the item of row r, items in the order of their first row. Returns how many there are. */
-static size_t items_of_pairs(const dis_names *tasks, pair_place *place, size_t *item)
-{
-    const size_t n = dis_names_count(tasks);
-    for (size_t r = 0; r < n; r++) place[r] = (pair_place){dis_names_get(tasks, r, NULL), r};
-    qsort(place, n, sizeof *place, by_task);
-    size_t first = 0, n_items = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || strcmp(place[i].task, place[i - 1].task) != 0) first = place[i].row;
-        item[place[i].row] = first;
-    }
-    for (size_t r = 0; r < n; r++) item[r] = item[r] == r ? n_items++ : item[item[r]];
-    return n_items;
-}
-
-/* The mean over those who are asked about an item. */
-static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, dis_labels **out)
-{
-    const size_t n = pairs->n_classes, n_pairs = pairs->n_items;
-    pair_place *place = malloc(n_pairs * sizeof *place);
-    const char **task = malloc(n_pairs * sizeof *task);
-    size_t *item = malloc(n_pairs * sizeof *item);
-    double *p = calloc(n_pairs * n, sizeof *p), *n_answers = calloc(n_pairs, sizeof *n_answers);
-    dis_status status = place && task && item && p && n_answers ? DIS_OK : DIS_ELIMIT;
-    const size_t n_items = status == DIS_OK ? items_of_pairs(pairs->tasks, place, item) : 0;
-    for (size_t r = 0; status == DIS_OK && r < n_pairs; r++) {
-        task[item[r]] = dis_names_get(pairs->tasks, r, NULL);
-        n_answers[item[r]]++;
-        for (size_t k = 0; k < n; k++) p[item[r] * n + k] += pairs->p[r * n + k];
-    }
-    for (size_t i = 0; status == DIS_OK && i < n_items; i++)
-        for (size_t k = 0; k < n; k++) p[i * n + k] /= n_answers[i];
-    dis_names *tasks = NULL;
-    if (status == DIS_OK) status = dis_names_create(task, n_items, &tasks);
-    const dis_labels_view view = {.size = sizeof(dis_labels_view),
-                                  .n_items = n_items,
-                                  .n_classes = n,
-                                  .p = p,
-                                  .tasks = tasks,
-                                  .classes = pairs->classes};
-    if (status == DIS_OK) status = dis_labels_create(ctx, &view, out);
-    dis_names_destroy(tasks);
-    free(place);
-    free(task);
-    free(item);
-    free(p);
-    free(n_answers);
-    return status;
-}
-
 /* What is known of workers whom the model has not learned from. */
 static int load_workers(cli *c, const predict_values *v, dis_context *ctx, dis_model *model)
 {
@@ -168,7 +106,7 @@ static int predict_pairs(cli *c, const predict_values *v, dis_context *ctx, dis_
                       "new annotator",
                       cli_count_format(unknown, number), cli_count_format(view.n_items, other));
         if (v->perspectives) status = write_pairs(v, &view, workers);
-        if (status == DIS_OK) status = mean_of_pairs(ctx, &view, labels);
+        if (status == DIS_OK) status = dis__labels_average_items(ctx, &view, labels);
     }
     dis_labels_destroy(each);
     dis_names_destroy(tasks);
