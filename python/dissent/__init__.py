@@ -40,6 +40,7 @@ Measures, also in ``dissent.measure``::
     review, Review : items to relabel and annotators to check
     panel, Panel : whether models can replace annotators
     swaps : position bias of judges
+    plan, Plan : how many items, annotators and votes a study needs
     Judge, Drift : certificates of LLM judges
     Groups, group_votes, group_agreement, group_evaluation : groups of annotators
     GroupAgreement, GroupEvaluation : results of these

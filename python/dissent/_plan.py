@@ -15,11 +15,11 @@ from ._figures import make_table, shown_with
 from ._judge import _name
 from ._measuring import columns_of, known_classes
 from ._panel import people_among
+from ._results import Framed
 from ._votes import Votes
 
 
-
-class Plan:
+class Plan(Framed):
     """Expected precision of studies that have not been carried out: the result of plan().
 
     ``designs``: a table of items, annotators, votes per item, expected value, half width of the 95 % interval, power and
@@ -28,6 +28,8 @@ class Plan:
     the pilot. ``variance``: shares of the variance of a vote that come from items, annotators and single votes.
     ``split``: people and a judge for the same cost, as a dictionary, or None.
     """
+
+    _frame = "designs"
 
     def __init__(self, found: dict[str, Any], metric: str, pandas: bool) -> None:
         designs = columns_of(found["designs"])

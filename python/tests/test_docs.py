@@ -40,7 +40,7 @@ def test_help_is_an_overview_that_names_everything():
     text = pydoc.plain(pydoc.render_doc(dissent))
     assert len(text.splitlines()) < 200
     for name in dissent.__all__:
-        assert name == "__version__" or re.search(rf"\b{name}\b", dissent.__doc__ or ""), name
+        assert name == "__version__" or re.search(rf"\b{name}\b", dissent.__doc__ or ""), f"the docstring of __init__.py does not describe {name}"
 
 
 def test_names_are_exported(tmp_path):

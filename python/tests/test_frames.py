@@ -39,6 +39,7 @@ def results(crowd):
         "significance": dissent.compare(fit, dissent.MajorityVote().fit(votes), truth, resamples=20).accuracy,
         "distances": dissent.view_distances({"a": fit, "b": dissent.Standard().fit(votes)}, resamples=0),
         "group evaluation": dissent.group_evaluation(fit, votes, groups, resamples=0, permutations=0),
+        "plan": dissent.plan(votes),
         "judge": dissent.Judge.certify(votes, "w1"),
         "crowd": dissent.synth(20, texts=True, n_features=2),
         "scaled": dissent.scaled([("a", "x", 1), ("a", "y", 2), ("b", "x", 3), ("b", "y", 5)], "numeric", resamples=0),
