@@ -9,7 +9,7 @@ with KL. Two more rows separate causes: SoftTrainer on `Smoothed` labels, and th
 on the development set. Predictions of the test items are compared with the shares of their votes, which no model sees. The
 epoch is the one with the lowest cross-entropy against the votes of the development set, for all rows alike.
 
-Prints means over seeds per metric, and the mean difference to the plain Trainer with a 95 % interval (Student's t over seeds;
+Prints means over seeds per metric, and the mean difference to the plain Trainer with a 95 % interval (Student's t over seeds).
 Needs torch, transformers, accelerate, scipy and the data (--data, DISSENT_DATA,
 ../shared/data), which is not part of this repository. docs/evidence/hugging-face.md has the results."""
 
@@ -131,7 +131,7 @@ def train(encoder, data, classes, human, seed, options, soft):
     """Logits of the development and test items at the best epoch."""
     transformers.set_seed(seed)
     tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(encoder, num_labels=len(classes))
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(encoder, num_labels=len(classes), dtype=torch.float32)
     keep = Keep(human)
     with tempfile.TemporaryDirectory() as folder:
         arguments = transformers.TrainingArguments(
