@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
 EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
 
 
@@ -51,17 +52,47 @@ def test_notebook(tmp_path, monkeypatch):
     assert len(shown) > 10 and sum("<table" in s for s in shown) >= 7
 
 
-def test_the_notebook_of_the_tutorial_has_its_outputs(tmp_path, monkeypatch):
-    for name in ("pandas", "scipy", "sklearn"):
+def test_there_are_five_notebooks():
+    assert {p.stem for p in NOTEBOOKS} >= {"votes-to-a-model", "images", "ratings", "judges", "perspectives"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
+def test_notebooks_of_the_tutorials_have_their_outputs(path, tmp_path, monkeypatch):
+    source = json.loads(path.read_text())
+    code = "".join("".join(cell["source"]) for cell in source["cells"] if cell["cell_type"] == "code")
+    for name in set(re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)) | {"matplotlib"} - {"dissent"}:
         pytest.importorskip(name, reason=f"{name} is not installed")
+    import matplotlib
+
+    matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(ROOT / "tools" / "docs"))
     from refresh_notebook import run_notebook
 
-    path = ROOT / "docs" / "tutorials" / "votes-to-a-model.ipynb"
     notebook, different = run_notebook(path)
     assert not different, "\n\n".join(different)
     assert sum(bool(cell.get("outputs")) for cell in notebook["cells"]) >= 6
+    pictures = ["image/png" in o.get("data", {}) for cell in source["cells"] for o in cell.get("outputs", [])]
+    assert sum(pictures) == {"images.ipynb": 3, "ratings.ipynb": 1}.get(path.name, 0)
+    assert code.startswith("%pip install -q dissent-labels ")
+
+
+def test_badges_of_notebooks(monkeypatch, tmp_path):
+    """A badge for Colab needs the address of the repository, and is not added twice."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools" / "docs"))
+    import refresh_notebook
+
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    monkeypatch.setattr(refresh_notebook, "ROOT", tmp_path)
+    assert refresh_notebook.badge_of(tmp_path / "docs" / "a.ipynb") is None
+    (tmp_path / "pyproject.toml").write_text('[project.urls]\nRepository = "https://github.com/me/it.git"\n')
+    badge = refresh_notebook.badge_of(tmp_path / "docs" / "a.ipynb")
+    assert badge.endswith("(https://colab.research.google.com/github/me/it/blob/main/docs/a.ipynb)")
+    notebook = {"cells": [{"source": ["# Title\n", "\n", "Text."]}]}
+    for put in (badge, badge, None):
+        refresh_notebook.put_badge(notebook, put)
+        assert "".join(notebook["cells"][0]["source"]) == "# Title\n\n" + (f"{put}\n\n" if put else "") + "Text."
 
 
 @pytest.mark.parametrize("page", ["pytorch.md"])

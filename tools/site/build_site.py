@@ -9,6 +9,7 @@
 """
 
 import argparse
+import base64
 import json
 import os
 import re
@@ -75,9 +76,9 @@ def rewrite_links(text, page, staged, stage):
     return "\n".join(out)
 
 
-def notebook_page(path):
-    """A notebook with its stored outputs as Markdown."""
-    parts = []
+def notebook_page(path, folder):
+    """A notebook with its stored outputs as Markdown; figures become files in the folder."""
+    parts, count = [], 0
     for cell in json.loads(path.read_text())["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -85,6 +86,13 @@ def notebook_page(path):
             continue
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
+            picture = output.get("data", {}).get("image/png")
+            if picture:
+                count += 1
+                name = f"{path.stem}-{count}.png"
+                (folder / name).write_bytes(base64.b64decode("".join(picture)))
+                parts.append(f"![Figure {count} of this notebook]({name})")
+                continue
             text = "".join(output.get("text") or output["data"]["text/plain"]).rstrip("\n")
             parts.append(f"```text\n{text}\n```")
     parts.append(f"Download this page as a notebook: {{download}}`{path.name}`")
@@ -103,7 +111,7 @@ def stage_documents(stage):
             (stage / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(other, stage / name)
             if name.suffix == ".ipynb":
-                page = rewrite_links(notebook_page(other), other.relative_to(ROOT), name, stage)
+                page = rewrite_links(notebook_page(other, (stage / name).parent), other.relative_to(ROOT), name, stage)
                 (stage / name.with_suffix(".md")).write_text(page)
 
 
