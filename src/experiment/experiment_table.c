@@ -223,8 +223,8 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
             const dis_significance s = dis_comparison_get_view(c).metric[metric];
             figure[k].has_comparison = !s.difference.reason;
             figure[k].difference = s.difference.value;
-            figure[k].p = s.p;
-            figure[k].stars = s.stars;
+            figure[k].p = s.p_two_sided; /* `p` is one-sided in a direction that the data choose: 10 % at level .05 */
+            figure[k].stars = s.p_two_sided <= .01 ? 2 : s.p_two_sided <= .05 ? 1 : 0;
         }
         dis_comparison_destroy(c);
     }

@@ -155,8 +155,9 @@ static void put_position(text *t, const dis_votes_view *v, const dis_review_ordi
     double first = 0, step = 0;
     char low[NAME], high[NAME];
     if (is_rating(v, &first, &step)) {
-        put(t, "; at %.1f on the scale from %g to %g, standard error %.1f", first + x->position * step, first,
-            first + (double)(v->n_classes - 1) * step, x->position_se * step);
+        const double last = first + (double)(v->n_classes - 1) * step; /* the model's scale goes on beyond the ends */
+        put(t, "; at %.1f on the scale from %g to %g, standard error %.1f",
+            fmin(last, fmax(first, first + x->position * step)), first, last, x->position_se * step);
         return;
     }
     const size_t k = (size_t)fmin((double)v->n_classes - 2, fmax(0, floor(x->position)));

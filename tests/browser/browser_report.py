@@ -111,7 +111,7 @@ def check_quiet(page):
     check(page.run("return document.scripts.length") == 1, "a script that is not ours")
     check(page.run("return document.querySelectorAll('img,iframe,object,embed,form,base').length") == 0,
           "elements that are not ours")
-    handlers = page.run("""return [...document.querySelectorAll('*')].flatMap(e => [...e.attributes])
+    handlers = page.run("""return [...document.querySelectorAll('*:not(.tip)')].flatMap(e => [...e.attributes])
         .filter(a => a.name.startsWith('on') || a.name === 'style' || /^javascript:/i.test(a.value)).map(a => a.name)""")
     check(not handlers, f"attributes that are not ours: {handlers[:5]}")
     check(page.run("return performance.getEntriesByType('resource').length") == 0, "something was loaded")
@@ -294,9 +294,34 @@ def check_policy(page):
     check(page.run("return window.pwned") is None, "the policy lets a foreign script run")
 
 
+def check_structure(page):
+    """What a screen reader needs: one h1, no level left out, captions of tables, ids once, and a link to the answer."""
+    levels = page.run("return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])")
+    assert levels.count(1) == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:])), f"order of headings: {levels}"
+    missing = page.run("return [...document.querySelectorAll('table')].filter(t => !t.caption || !t.caption.textContent).length")
+    assert missing == 0, f"{missing} tables without a caption"
+    ids = page.run("return [...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids)), "an id stands twice"
+    target = page.run("return document.querySelector('a.skip').hash.slice(1)")
+    assert target in ids, "the link to the answer leads nowhere"
+
+
+def check_marks(page):
+    """The name of a mark appears at once under the pointer, as text, and goes away with Escape."""
+    point = ("const m = document.querySelector('svg title').parentNode; arguments[0].text = m.querySelector('title').textContent;"
+             "m.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: 20, clientY: 20}));"
+             "const t = document.querySelector('.tip'); return [arguments[0].text, t.textContent, t.hidden, t.children.length]")
+    name, shown, hidden, children = page.run(point, {})
+    assert shown == name and not hidden and children == 0, f"the name of a mark: {shown!r} instead of {name!r}"
+    page.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+    assert page.run("return document.querySelector('.tip').hidden"), "Escape does not hide the name of a mark"
+
+
 def look(page, path, charts):
     page.open(path)
     check_quiet(page)
+    check_structure(page)
+    check_marks(page)
     check_charts(page, charts)
     links = check_csv(page)
     page.size(1400)

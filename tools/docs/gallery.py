@@ -1,9 +1,10 @@
-"""Makes the pictures of docs/guides/gallery.md: reports of each kind of votes, of groups, of a panel and of models.
+"""Makes the pictures of docs/guides/gallery.md: pages of each kind of votes, of groups, judges, models and experiments.
 
 usage: tools/docs/gallery.py DISSENT [OUT]      needs chromium and chromium-driver; OUT (docs/images/gallery) gets the pictures,
-                                           --pages FOLDER keeps the reports and whole pages at 1,400 and 390 pixels
+                                           --pages FOLDER keeps the reports and whole pages in all four styles
 
-The same crowds every time: pictures change when reports do.
+Each picture has the top of a page at 1,400 and 390 pixels, light and dark. The same crowds every time: pictures change
+when reports do.
 """
 
 import argparse
@@ -20,8 +21,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "browser"))
 import webdriver  # noqa: E402
 
-PAGE, HEIGHT, SCALE = 1400, 1000, 0.6
-PHONE = 390
+PAGE, PHONE, HEIGHT = 1400, 390, 1000
+STYLES = [(PAGE, False), (PHONE, False), (PAGE, True), (PHONE, True)]
+SCALE, QUALITY = 0.45, 42  # of the picture, which has all styles
 
 
 def put(path, header, rows):
@@ -251,18 +253,29 @@ def experiment(draw, folder, tool):
         subprocess.run([tool, *command], cwd=folder, check=True)
 
 
-# name: what makes it, its title, where the picture looks, whether there is a dark one and one of a phone
+def judge(draw, folder, tool):
+    """A certificate of one judge."""
+    votes = ["--theme", "reviews", "--judges", "2", "--human-items", "400", "--items", "800", "--workers", "12", "--seed", "3"]
+    for command in (
+        ["synth", *votes, "-o", "votes.csv", "-q"],
+        ["judge", "certify", "votes.csv", "--voter-type", "kind", "--judge", "judge1", "--page", "report.html", "-o", "judge.json", "-q"],
+    ):
+        subprocess.run([tool, *command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+# name: what makes it, its title ("": it writes its page itself), where the picture looks
 PAGES = {
-    "nominal": (nominal, "Mails of one week", "", True, True),
-    "ordinal": (ordinal, "How rude is it, 1 to 5", "", False, False),
-    "multi-label": (multi_label, "Emotions in lines of dialogue", "", False, False),
-    "numeric": (numeric, "How sharp is the photo, 0 to 100", "", False, False),
-    "pairwise": (pairwise, "Which answer is better", "", True, True),
-    "spans": (spans, "People, places and companies in texts", "", True, True),
-    "groups": (groups, "Posts by three regions", "#groups", True, False),
-    "panel": (panel, "Helpful answers, by people and models", "", True, True),
-    "models": (models, "Two models of entailment", "", True, False),
-    "experiment": (experiment, "", "", True, False),
+    "nominal": (nominal, "Mails of one week", ""),
+    "ordinal": (ordinal, "How rude is it, 1 to 5", ""),
+    "multi-label": (multi_label, "Emotions in lines of dialogue", ""),
+    "numeric": (numeric, "How sharp is the photo, 0 to 100", ""),
+    "pairwise": (pairwise, "Which answer is better", ""),
+    "spans": (spans, "People, places and companies in texts", ""),
+    "groups": (groups, "Posts by three regions", "#groups"),
+    "panel": (panel, "Helpful answers, by people and models", ""),
+    "judge": (judge, "", ""),
+    "models": (models, "Two models of entailment", ""),
+    "experiment": (experiment, "", ""),
 }
 
 
@@ -278,23 +291,33 @@ class Camera:
         self.page.size(width, HEIGHT, mobile=width == PHONE)
         self.page.open(path)
 
-    def shoot(self, out, anchor="", scale=1.0, whole=False):
+    def shoot(self, out, anchor="", whole=False):
+        """A PNG of the open page from an anchor on; returns its bytes in base64."""
         top = self.page.run(
             "const e = arguments[0] && document.querySelector(arguments[0]);"
             "return e ? e.getBoundingClientRect().top + scrollY - 24 : 0",
             anchor,
         )
         width = self.page.run("return innerWidth")
-        tall = (
-            self.page.run("return document.documentElement.scrollHeight")
-            if whole
-            else HEIGHT * (0.8 if width == PHONE else 1)
-        )
-        kind = {"format": "png"} if out.endswith(".png") else {"format": "webp", "quality": 82}
-        clip = {"x": 0, "y": top, "width": width, "height": tall, "scale": scale}
-        shot = self.page.devtools("Page.captureScreenshot", clip=clip, captureBeyondViewport=True, **kind)
-        with open(out, "wb") as f:
-            f.write(base64.b64decode(shot["data"]))
+        tall = self.page.run("return document.documentElement.scrollHeight") if whole else HEIGHT
+        return self.save(out, (0, top, width, tall), format="png")
+
+    def sheet(self, out, shots, folder):
+        """All styles in one picture: wide pages on the left, phones on the right."""
+        path = os.path.join(folder, "sheet.html")
+        with open(path, "w") as f:
+            f.write("<body style='margin:0;background:#9aa4af'><div style='display:grid;gap:16px;grid-template-columns:max-content "
+                    "max-content'>" + "".join(f"<img src='data:image/png;base64,{x}' style='display:block'>" for x in shots) + "</div>")
+        self.show(path, PAGE + PHONE + 16, False)
+        self.save(out, (0, 0, PAGE + PHONE + 16, 2 * HEIGHT + 16), SCALE, format="webp", quality=QUALITY)
+
+    def save(self, out, box, scale=1.0, **kind):
+        clip = dict(zip(("x", "y", "width", "height"), box), scale=scale)
+        shot = self.page.devtools("Page.captureScreenshot", clip=clip, captureBeyondViewport=True, **kind)["data"]
+        if out:
+            with open(out, "wb") as f:
+                f.write(base64.b64decode(shot))
+        return shot
 
     def close(self):
         self.page.close()
@@ -311,30 +334,26 @@ def main():
     os.makedirs(args.out, exist_ok=True)
     camera, total = Camera(), 0
     try:
-        for name, (make, title, anchor, dark, phone) in PAGES.items():
+        for name, (make, title, anchor) in PAGES.items():
             if args.only and args.only != name:
                 continue
             folder = os.path.join(work, name)
             os.makedirs(folder, exist_ok=True)
-            if make is experiment:
-                experiment(random.Random(name), folder, tool)
+            if not title:
+                make(random.Random(name), folder, tool)
             else:
                 what = make(random.Random(name), folder)
                 subprocess.run([tool, "report", *what, "--title", title, "-q", "-o", "report.html"], cwd=folder, check=True)
-            report = os.path.join(folder, "report.html")
-            for width, ending, is_dark, wanted in (
-                (PAGE, "", False, True),
-                (PAGE, "-dark", True, dark),
-                (PHONE, "-phone", False, phone),
-            ):
-                camera.show(report, width, is_dark)
+            shots = []
+            for width, dark in STYLES:
+                camera.show(os.path.join(folder, "report.html"), width, dark)
                 if args.pages:
-                    camera.shoot(os.path.join(work, f"{name}{ending}-{width}.png"), whole=True)
-                if wanted:
-                    out = os.path.join(args.out, f"{name}{ending}.webp")
-                    camera.shoot(out, anchor, SCALE if width == PAGE else 1)
-                    total += os.path.getsize(out)
-                    print(f"{out}: {os.path.getsize(out) // 1000} kB")
+                    camera.shoot(os.path.join(work, f"{name}-{width}{'-dark' if dark else ''}.png"), whole=True)
+                shots.append(camera.shoot(None, anchor))
+            out = os.path.join(args.out, f"{name}.webp")
+            camera.sheet(out, shots, work)
+            total += os.path.getsize(out)
+            print(f"{out}: {os.path.getsize(out) // 1000} kB")
     finally:
         camera.close()
     print(f"{total // 1000} kB in all")

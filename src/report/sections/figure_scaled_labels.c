@@ -232,7 +232,7 @@ void dis__figure_biases(dis__report_job *job, const dis_scaled_table *workers)
 static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
 {
     const dis_scaled_column *thing = dis__scaled_column(labels, "thing"), *score = dis__scaled_column(labels, "score"),
-                            *se = dis__scaled_column(labels, "se"), *group = dis__scaled_column(labels, "group");
+                            *se = dis__scaled_column(labels, "se"), *group = dis__scaled_column(labels, "component");
     const char *row[MOST];
     double low[MOST], high[MOST], most = 0;
     size_t n = 0;

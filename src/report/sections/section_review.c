@@ -68,7 +68,7 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     dis__report_add_text_column(job, &f.table);
     dis__data_table_add_column(&f.table, "label", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "correct", DIS__CELL_PERCENT);
-    if (is_scale) dis__data_table_add_column(&f.table, "at most one class off", DIS__CELL_PERCENT);
+    if (is_scale) dis__data_table_add_column(&f.table, "within one class", DIS__CELL_PERCENT);
     dis__data_table_add_column(&f.table, "gain", DIS__CELL_REAL);
     dis__data_table_set_csv_only(&f.table);
     dis__data_table_add_column(&f.table, "why", DIS__CELL_LONG_TEXT);
