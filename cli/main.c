@@ -7,54 +7,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order in which the overview lists them within a section. DIS_LABELS_ONLY: those that the page in web/ uses. */
+/* In the order in which the overview lists them within a section. X: commands of every program, FULL: those that the
+ * page in web/ (DIS_LABELS_ONLY) lacks, PAGE: those of the page alone. */
 /* clang-format off: one command per line */
-#ifdef DIS_LABELS_ONLY
-#define COMMANDS(X) \
-    X(report)       \
-    X(labels)       \
-    X(convert)      \
-    X(agree)        \
-    X(review)       \
-    X(panel)        \
-    X(views)        \
-    X(combine)      \
-    X(synth)        \
-    X(tables)
-#else
-#define COMMANDS(X) \
-    X(report)       \
-    X(labels)       \
-    X(convert)      \
-    X(agree)        \
-    X(review)       \
-    X(watch)        \
-    X(panel)        \
-    X(judge)        \
-    X(plan)         \
-    X(train)        \
-    X(predict)      \
-    X(eval)         \
-    X(compare)      \
-    X(model)        \
-    X(experiment)   \
-    X(views)        \
-    X(combine)      \
-    X(embed)        \
-    X(tokenize)     \
-    X(synth)        \
-    X(list)         \
-    X(help)         \
-    X(completion)
-#endif
+#define COMMANDS(X, FULL, PAGE) \
+    X(report)                   \
+    X(labels)                   \
+    X(convert)                  \
+    X(agree)                    \
+    X(review)                   \
+    FULL(watch)                 \
+    X(panel)                    \
+    FULL(judge)                 \
+    FULL(plan)                  \
+    FULL(train)                 \
+    FULL(predict)               \
+    FULL(eval)                  \
+    FULL(compare)               \
+    FULL(model)                 \
+    FULL(experiment)            \
+    X(views)                    \
+    X(combine)                  \
+    FULL(embed)                 \
+    FULL(tokenize)              \
+    X(synth)                    \
+    FULL(list)                  \
+    FULL(help)                  \
+    FULL(completion)            \
+    PAGE(tables)
+/* clang-format on */
 
 #define DECLARE(name) extern const cli_command cli_cmd_##name;
-COMMANDS(DECLARE)
+#define ROW(name)     &cli_cmd_##name,
+#define NONE(name)
+#ifdef DIS_LABELS_ONLY
+#define LIST(x) COMMANDS(x, NONE, x)
+#else
+#define LIST(x) COMMANDS(x, x, NONE)
+#endif
 
-static const cli_command *const commands[] = {
-#define ROW(name) &cli_cmd_##name,
-    COMMANDS(ROW)};
-/* clang-format on */
+LIST(DECLARE)
+
+static const cli_command *const commands[] = {LIST(ROW)};
 enum { N_COMMANDS = sizeof commands / sizeof *commands, MAX_VALUES = 16384 };
 
 static volatile sig_atomic_t caught; /* a handler has nowhere else to write to */

@@ -176,8 +176,7 @@ const cli_command cli_cmd_predict = {
             "the prediction of an item is the mean over these annotators.",
     .examples = "  dissent predict model --items new.csv -o predicted.csv\n"
                 "  dissent predict model --items test.csv --head soft --device auto -o predicted.csv\n"
-                "  dissent predict model --items test.csv --pairs asked.csv --perspectives per-annotator.csv -o "
-                "predicted.csv\n",
+                "  dissent predict model --items new.csv --pairs asked.csv --perspectives each.csv -o predicted.csv\n",
     .basic = "items|task|text|head|pairs|output|format|perspectives|device|quiet",
     .names = CLI_NAMES_FOLDER,
     .holds = CLI_MODEL_FILES,
