@@ -139,18 +139,18 @@ static dis_status run(bench *b, const dis__device *device, const char *rows, con
     static const char *const works[] = {"step", "forward", "embed"};
     const int group = b->texts ? GROUP / 10 : GROUP;
     const double per = b->texts ? (double)b->start[b->n_texts] / TOKENS : 1;
-    double took[GROUPS + 1], loss = 0;
+    double step_ms[GROUPS + 1], loss = 0;
     DIS_TRY(open_bench(b, device));
     for (int g = 0; g <= GROUPS; g++) {
         const double from = now();
         for (int i = 0; i < group; i++) DIS_TRY(one_step(b, (uint64_t)(g * group + i)));
         DIS_TRY(device->synchronise(b->net->session));
-        took[g] = (now() - from) / group / per * 1e3;
+        step_ms[g] = (now() - from) / group / per * 1e3;
     }
     DIS_TRY(dis__net_get_loss(b->net, &loss));
-    qsort(took + 1, GROUPS, sizeof *took, by_value); /* the first group records */
+    qsort(step_ms + 1, GROUPS, sizeof *step_ms, by_value); /* the first group records */
     printf("%s %s, %s, %s x %s: %.3f ms (%.3f to %.3f; loss %.4f)\n", b->config.family->model_type, works[b->work],
-           device->name, rows, length, took[1 + GROUPS / 2], took[1], took[GROUPS], loss);
+           device->name, rows, length, step_ms[1 + GROUPS / 2], step_ms[1], step_ms[GROUPS], loss);
     return DIS_OK;
 }
 

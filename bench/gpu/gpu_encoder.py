@@ -36,7 +36,7 @@ def model_of(train):
     return model.train() if train else model.eval()
 
 
-def encoder_of(kind, embed, whole):
+def encoder_of(kind, embed, all_bf16):
     """MPNet or RoBERTa of the same size, with a classifier or bare."""
     sizes = {"vocab_size": 50265, "max_position_embeddings": 514, "layer_norm_eps": 1e-5}
     if kind == "mpnet":
@@ -54,7 +54,7 @@ def encoder_of(kind, embed, whole):
             else transformers.RobertaForSequenceClassification(config)
         )
     model = model.cuda().eval()
-    return model.bfloat16() if whole else model
+    return model.bfloat16() if all_bf16 else model
 
 
 TOKENS, SHORTEST, LONGEST, POOL = 1 << 16, 8, 64, 128
@@ -81,13 +81,13 @@ def short_texts(n_batches):
     return batches, sum(map(sum, cut))
 
 
-def predictions(n_batches, embed, kind, whole):
+def predictions(n_batches, embed, kind, all_bf16):
     signal.signal(signal.SIGALRM, give_up)
     batches, tokens = short_texts(n_batches)
-    model = encoder_of(kind, embed, whole)
+    model = encoder_of(kind, embed, all_bf16)
 
     def forward(ids, mask):
-        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=not whole):
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=not all_bf16):
             if not embed:
                 return model(input_ids=ids, attention_mask=mask).logits.softmax(-1)
             hidden, counts = model(input_ids=ids, attention_mask=mask).last_hidden_state, mask[:, :, None]
@@ -113,7 +113,7 @@ def predictions(n_batches, embed, kind, whole):
         "compiled, graph": lambda: over([recorded(torch.no_grad()(step), pool) for step in bound(compiled)]),
     }
     padded = sum(ids.numel() for ids, _ in batches)
-    name = f"{kind} {'embed' if embed else 'predict'}{' bf16' if whole else ''}"
+    name = f"{kind} {'embed' if embed else 'predict'}{' bf16' if all_bf16 else ''}"
     what = f"{name}, {len(batches)} batches, {padded / tokens - 1:.1%} padding"
     time_ways(ways, what, tokens / TOKENS, 2, 2)
 
@@ -132,8 +132,8 @@ def time_ways(ways, what, per, group, before=8):
             signal.alarm(0)
     with alone():
         for way, step in ready.items():
-            took = step if isinstance(step, str) else f"{timed(step, GROUPS, group, before) / per:.3f} ms"
-            print(f"PyTorch {torch.__version__} {way}, {what}: {took}", flush=True)
+            result_text = step if isinstance(step, str) else f"{timed(step, GROUPS, group, before) / per:.3f} ms"
+            print(f"PyTorch {torch.__version__} {way}, {what}: {result_text}", flush=True)
 
 
 def steps(rows, length, predict):

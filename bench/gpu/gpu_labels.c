@@ -96,13 +96,13 @@ int main(int argc, char **argv)
         o.device = i ? "cuda" : "cpu";
         if (dis_context_create(&o, &ctx[i]) != DIS_OK) fail();
     }
-    double begin = now(), took;
+    double begin = now(), first_fit_s;
     dis_votes *votes = make_votes(ctx[0], n_votes, n_workers, n_classes, per_item);
     printf("%zu votes on %zu items by %zu workers, %zu classes, %d threads; drawn in %.1f s\n", n_votes,
            n_votes / per_item, n_workers, n_classes, dis_context_n_threads(ctx[0]), now() - begin);
     fflush(stdout);
-    dis_fit_destroy(run(ctx[1], votes, "dawid-skene:iterations=1", &took));
-    printf("first fit of the device, one iteration: %.3f s\n", took);
+    dis_fit_destroy(run(ctx[1], votes, "dawid-skene:iterations=1", &first_fit_s));
+    printf("first fit of the device, one iteration: %.3f s\n", first_fit_s);
     if (argc <= 7) compare_devices(ctx, &r, votes, "dawid-skene", iterations);
     for (int i = 7; i < argc; i++) compare_devices(ctx, &r, votes, argv[i], iterations);
     dis_votes_destroy(votes);

@@ -67,7 +67,7 @@ static void feed_images(void *arg, size_t which)
 }
 
 /* Rows of what is on the device, shifted and mirrored. */
-static void take_images(void *arg, size_t which)
+static void load_images(void *arg, size_t which)
 {
     run *r = arg;
     const size_t per = 32 * 32 * 3;
@@ -237,11 +237,11 @@ int main(int argc, char **argv)
     const double same = time_steps(&r, 0, rounds);
     time_steps(&r, BATCHES, 2);
     const double fed = time_steps(&r, BATCHES, rounds);
-    double taken = 0;
+    double step_seconds = 0;
     if (strcmp(argv[2], "tagger") != 0 && !device->shares) {
-        r.feed = take_images;
+        r.feed = load_images;
         time_steps(&r, BATCHES, 2);
-        taken = time_steps(&r, BATCHES, rounds);
+        step_seconds = time_steps(&r, BATCHES, rounds);
     }
     const double fresh = strcmp(argv[2], "tagger") == 0 ? time_steps(&r, SIZE_MAX, rounds) : 0;
     double loss;
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     printf("{\"model\": \"%s\", \"size\": %zu, \"device\": \"%s\", \"parameters\": %zu, \"same\": %.4f, \"fed\": %.4f, "
            "\"taken\": %.4f, \"fresh\": %.4f, "
            "\"loss\": %.6f, \"checksum\": \"%016llx\"}\n",
-           argv[2], r.size, device->name, dis__net_n_parameters(r.net), same, fed, taken, fresh, loss,
+           argv[2], r.size, device->name, dis__net_n_parameters(r.net), same, fed, step_seconds, fresh, loss,
            (unsigned long long)checksum(r.net));
     dis__net_destroy(r.net);
     free(r.images);

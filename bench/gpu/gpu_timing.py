@@ -22,14 +22,14 @@ def timed(step, groups, group, before=8):
     for _ in range(before):
         step()
     torch.cuda.synchronize()
-    took = []
+    step_ms = []
     for _ in range(groups):
         start = time.perf_counter()
         for _ in range(group):
             step()
         torch.cuda.synchronize()
-        took.append((time.perf_counter() - start) / group * 1e3)
-    return statistics.median(took)
+        step_ms.append((time.perf_counter() - start) / group * 1e3)
+    return statistics.median(step_ms)
 
 
 def recorded(step, pool=None):

@@ -53,10 +53,10 @@ def overhead(votes, iterations, repeats):
 
     columns = [make_column(votes[c])[0] for c in ("task", "worker", "label")]
     spec = f"dawid-skene:smoothing=0,iterations={iterations},tolerance=0,floor=1e-10"
-    whole = ours("DawidSkene", iterations)
+    with_dissent = ours("DawidSkene", iterations)
     python, c = [], []
     for _ in range(repeats):  # in turn, so that what else runs on the machine disturbs both alike
-        python.append(timed(lambda: whole(votes)))
+        python.append(timed(lambda: with_dissent(votes)))
         c.append(timed(lambda: _core.fit(_core.votes_from_columns(*columns, threads=1), spec, threads=1)))
     print(json.dumps({"python": python, "c": c}))
 

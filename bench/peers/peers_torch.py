@@ -149,20 +149,20 @@ def tagger(path, classes, batch, n, anew=None):
             spelling[i, : len(w)] = torch.tensor([letters[c] for c in w])
         return (ids, torch.tensor([len(s) for s in chunk]), spelling, spelt), torch.randint(classes, (len(tokens),))
 
-    made = []
+    tensors = []
     order = sorted(sentences, key=len)
     chunk, size = [], 0
     for s in order:
         if chunk and size + len(s) > batch:
-            made.append(tensor(chunk))
+            tensors.append(tensor(chunk))
             chunk, size = [], 0
         chunk.append(s)
         size += len(s)
-    made.append(tensor(chunk))
+    tensors.append(tensor(chunk))
 
     def batches():
-        random.shuffle(made)
-        return made
+        random.shuffle(tensors)
+        return tensors
 
     epochs(n, Tagger(len(words) + 1, len(letters) + 1, classes, anew is not None), batches)
 

@@ -23,9 +23,9 @@ static double fit_seconds(dis_context *ctx, const dis_votes *votes, const char *
     dis_fit *fit;
     const double begin = now();
     if (dis_fit_run(ctx, votes, spec, NULL, &fit) != DIS_OK) fail();
-    const double took = now() - begin;
+    const double elapsed = now() - begin;
     dis_fit_destroy(fit);
-    return took;
+    return elapsed;
 }
 
 /* Bytes per second that memcpy reads and writes, best of 5 over 64 MiB. */
@@ -41,8 +41,8 @@ static double copy_speed(void)
         const double begin = now();
         memcpy(to, from, n);
         from[0] = to[n / 2];
-        const double took = now() - begin;
-        if (took < best) best = took;
+        const double elapsed = now() - begin;
+        if (elapsed < best) best = elapsed;
     }
     free(from);
     free(to);

@@ -34,11 +34,11 @@ class Encoders:
     def items(self, name, n):
         """The first n rows; more than there are: rows again, under other ids."""
         path = os.path.join(self.data, *{"snli": ("snli", "test_items.csv"), "rte": ("rte_snow", "items.csv")}[name])
-        made = self.b.path(f"encoder_{name}_{n}.csv")
+        items_path = self.b.path(f"encoder_{name}_{n}.csv")
         if not os.path.exists(path):
             raise self.skipped(f"no {path}")
-        if not os.path.exists(made):
-            with open(path, newline="") as source, open(made, "w", newline="") as target:
+        if not os.path.exists(items_path):
+            with open(path, newline="") as source, open(items_path, "w", newline="") as target:
                 head, *rows = csv.reader(source)
                 many = (
                     rows
@@ -46,7 +46,7 @@ class Encoders:
                     else [[f"{k}-{r[0]}", *r[1:]] for k in range(n // len(rows) + 1) for r in rows]
                 )
                 csv.writer(target).writerows([head, *itertools.islice(many, n)])
-        return made
+        return items_path
 
     def run(self, *command):
         """Processor seconds and peak memory of the tool."""

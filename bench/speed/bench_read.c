@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     const char *path = argv[1];
     dis_context_options o = dis_context_options_default();
     o.threads = argc > 2 ? atoi(argv[2]) : 1;
-    const int asked = argc > 3 ? atoi(argv[3]) : 3, repeats = asked < 1 ? 1 : asked > MAX ? MAX : asked;
+    const int requested = argc > 3 ? atoi(argv[3]) : 3, repeats = requested < 1 ? 1 : requested > MAX ? MAX : requested;
     dis_votes_options how = dis_votes_options_default();
     how.duplicates = DIS_DUPLICATES_ALL;
     dis_context *ctx;

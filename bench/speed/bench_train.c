@@ -15,7 +15,7 @@
 enum { MAX_EPOCHS = 64, PREDICTIONS = 7 };
 
 typedef struct {
-    double asked, start;     /* asked: when training last asked whether to stop, which it does before a step */
+    double polled, start;     /* asked: when training last asked whether to stop, which it does before a step */
     double mark[MAX_EPOCHS]; /* CPU time at the end of each epoch's first step */
     int n_marks, epochs;
 } watch;
@@ -29,7 +29,7 @@ static double read_clock(clockid_t which)
 
 static int ask(void *user)
 {
-    ((watch *)user)->asked = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    ((watch *)user)->polled = read_clock(CLOCK_PROCESS_CPUTIME_ID);
     return 0;
 }
 
@@ -37,7 +37,7 @@ static void progress(void *user, const char *what, double done)
 {
     watch *w = user;
     if (strncmp(what, "training", 8) != 0 && strncmp(what, "loss", 4) != 0) return;
-    if (w->n_marks == 0) w->start = w->asked;
+    if (w->n_marks == 0) w->start = w->polled;
     if (done * w->epochs + 1e-9 >= w->n_marks && w->n_marks < MAX_EPOCHS)
         w->mark[w->n_marks++] = read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -96,7 +96,7 @@ class Bench:
     def __init__(self, args):
         self.quick, self.only, self.work = args.quick, args.only, args.work
         self.python = find_peers(args.python)
-        self.rows, self.made = [], {}
+        self.rows, self.cache = [], {}
         self.roof = None
 
     # ---- measuring ----
@@ -121,28 +121,28 @@ class Bench:
     def votes(self, n_votes, n_workers, per_item=5, shuffle=False):
         """A file of votes, made once."""
         name = self.path(f"votes_{n_votes}_{n_workers}_{per_item}{'_shuffled' if shuffle else ''}.csv")
-        if name not in self.made:
+        if name not in self.cache:
             call(
                 CALLS, "synth", name, n_votes // per_item, n_workers, 4, per_item, 1, *(["shuffle"] if shuffle else [])
             )
-            self.made[name] = True
+            self.cache[name] = True
         return name
 
     def mixed_tasks(self, csv, per_item=5):
         """The same votes, still task by task, but tasks in no order: what is sorted need not be looked up."""
         name = csv[:-4] + "_mixed.csv"
-        if name not in self.made:
+        if name not in self.cache:
             with open(csv, "rb") as source, open(name, "wb") as target:
                 target.write(source.readline())
                 tasks = [b"".join(rows) for rows in zip(*[source] * per_item)]
                 random.Random(1).shuffle(tasks)
                 target.writelines(tasks)
-            self.made[name] = True
+            self.cache[name] = True
         return name
 
     def arrays(self, csv):
         name = csv[:-4] + ".npz"
-        if name not in self.made:
+        if name not in self.cache:
             done = (
                 subprocess.run(
                     [self.python, os.path.join(PEERS, "peers_data.py"), csv, name],
@@ -155,7 +155,7 @@ class Bench:
             )
             if not done or done.returncode:
                 raise Skipped("pandas or numpy is not installed")
-            self.made[name] = True
+            self.cache[name] = True
         return name
 
     def per_iteration(self, csv, spec, threads, few, many, clock=None):
@@ -226,12 +226,12 @@ class Bench:
 
 def once(function):
     """The result of the first call, kept: one side of several rows."""
-    kept = []
+    results = []
 
     def measure():
-        if not kept:
-            kept.append(function())
-        return kept[0]
+        if not results:
+            results.append(function())
+        return results[0]
 
     return measure
 
@@ -390,14 +390,14 @@ def centroid_rows(b):
     def make():
         if not os.path.exists(b.python):
             raise Skipped("no Python environment for the peers")
-        if views not in b.made:
+        if views not in b.cache:
             subprocess.run(
                 [b.python, os.path.join(PEERS, "peers_cccp.py"), "make", views, "4", str(n), "4", "1"],
                 env=ENV,
                 check=True,
                 capture_output=True,
             )
-            b.made[views] = True
+            b.cache[views] = True
 
     def ours():
         make()
@@ -423,17 +423,17 @@ def agreement_rows(b):
     items, classes, per_item = (20000, 4, 5) if b.quick else (2000000, 4, 5)
     binary, counts = os.path.join(BUILD, "bench", "bench_agreement"), b.path("counts.i64")
     alphas = {}
-    made = once(lambda: call(binary, items, classes, per_item, 3 if b.quick else 15, counts)[0])
+    cache = once(lambda: call(binary, items, classes, per_item, 3 if b.quick else 15, counts)[0])
 
     def ours(key):
         def measure():
-            alphas["ours"] = made()["alpha"]
-            return statistics.median(made()[key])
+            alphas["ours"] = cache()["alpha"]
+            return statistics.median(cache()[key])
 
         return measure
 
     def peer():
-        made()
+        cache()
         out = b.peer("peers_krippendorff.py", counts, items, classes, 1 if b.quick else 3)
         alphas["peer"] = out["alpha"]
         return statistics.median(out["seconds"])
@@ -460,7 +460,7 @@ def metric_rows(b):
 
     def arrays(n):
         name = b.path(f"eval_{n}.f64")
-        if name not in b.made:
+        if name not in b.cache:
             if not os.path.exists(b.python):
                 raise Skipped("no Python environment for the peers")
             subprocess.run(
@@ -469,7 +469,7 @@ def metric_rows(b):
                 check=True,
                 capture_output=True,
             )
-            b.made[name] = True
+            b.cache[name] = True
         return name
 
     for what, title, peer, n, floor in kinds:
@@ -496,14 +496,14 @@ def metric_rows(b):
 def training_rows(b):
     """Epochs of training, prediction, several seeds, start and memory; one thread and processor time unless a row says
     otherwise."""
-    made = {}
+    cache = {}
 
     def files():
-        if made:
-            return made
+        if cache:
+            return cache
         rng = random.Random(1)
         n = 2000 if b.quick else 20000
-        made["features"] = b.path("features.npy")
+        cache["features"] = b.path("features.npy")
         call_plain(
             TOOL,
             "synth",
@@ -512,7 +512,7 @@ def training_rows(b):
             "--classes",
             8,
             "--features",
-            made["features"],
+            cache["features"],
             "--n-features",
             512,
             "--gold",
@@ -521,13 +521,13 @@ def training_rows(b):
             b.path("feature_votes.csv"),
             "-q",
         )
-        made["ids"], made["gold"] = b.path("features.tasks.txt"), b.path("numbered.csv")
-        with open(made["ids"], "w") as f:
+        cache["ids"], cache["gold"] = b.path("features.tasks.txt"), b.path("numbered.csv")
+        with open(cache["ids"], "w") as f:
             f.writelines(f"t{i}\n" for i in range(n))
         words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(1, 12))) for _ in range(4000)]
-        made["tokens"], made["token_gold"] = b.path("tokens.conll"), b.path("token_gold.csv")
+        cache["tokens"], cache["token_gold"] = b.path("tokens.conll"), b.path("token_gold.csv")
         count = 0
-        with open(made["tokens"], "w") as f, open(made["token_gold"], "w") as g:
+        with open(cache["tokens"], "w") as f, open(cache["token_gold"], "w") as g:
             g.write("task,label\n")
             while count < (512 if b.quick else 4096):
                 for _ in range(rng.randint(4, 28)):
@@ -535,33 +535,33 @@ def training_rows(b):
                     g.write(f"{count},{rng.randrange(12)}\n")
                     count += 1
                 f.write("\n")
-        made["pairs"], made["pair_gold"] = b.path("pairs.csv"), b.path("pair_gold.csv")
-        with open(made["pairs"], "w") as f, open(made["pair_gold"], "w") as g:
+        cache["pairs"], cache["pair_gold"] = b.path("pairs.csv"), b.path("pair_gold.csv")
+        with open(cache["pairs"], "w") as f, open(cache["pair_gold"], "w") as g:
             f.write("task,word,stem\n")
             g.write("task,label\n")
             for i in range(256 if b.quick else 3072):
                 word = rng.choice(words) + rng.choice(words)
                 f.write(f"{i},{word},{word[: rng.randint(1, len(word))]}\n")
                 g.write(f"{i},{rng.randrange(2)}\n")
-        return made
+        return cache
 
-    asked = {}
+    peer_times = {}
 
     def torch(kind, file, classes, batch, n, *more):
         """What the peer says of a kind, measured once."""
         key = (kind, n, more)
-        if key not in asked:
-            asked[key] = b.peer("peers_torch.py", kind, files()[file], classes, batch, n, *more)
-        return asked[key]
+        if key not in peer_times:
+            peer_times[key] = b.peer("peers_torch.py", kind, files()[file], classes, batch, n, *more)
+        return peer_times[key]
 
     def library(kind, items, gold, spec, batch, n):
         """What bench_train says of a model, measured once."""
         key = (kind, n)
-        if key not in asked:
-            asked[key] = call(
+        if key not in peer_times:
+            peer_times[key] = call(
                 os.path.join(BUILD, "bench", "bench_train"), kind, files()[items], files()[gold], spec, batch, n
             )[0]
-        return asked[key]
+        return peer_times[key]
 
     few = b.quick
     models = {  # what the peer needs, what the library needs
@@ -990,7 +990,7 @@ def real_texts(b):
         if not files:
             continue
         path = b.path("texts.txt")
-        if path not in b.made:
+        if path not in b.cache:
             with open(path, "w", encoding="utf-8", newline="\n") as out:
                 for name in files[:1] if b.quick else files:
                     with open(name, encoding="utf-8", newline="") as f:
@@ -998,7 +998,7 @@ def real_texts(b):
                             for field in row.values():
                                 if field and " " in field:
                                     out.write(" ".join(field.split()) + "\n")
-            b.made[path] = True
+            b.cache[path] = True
         return path, data
     raise Skipped("no real texts: neither DISSENT_DATA nor ../shared/data")
 
@@ -1016,9 +1016,9 @@ def token_rows(b):
                 raise Skipped(f"no {folder}")
             return folder, texts
         folder = b.path("tokenizer_" + kind)
-        if folder not in b.made:
+        if folder not in b.cache:
             b.peer("peers_tokenizers.py", "train", kind, texts, folder)
-            b.made[folder] = True
+            b.cache[folder] = True
         return folder, texts
 
     repeats = 1 if b.quick else 5

@@ -34,8 +34,8 @@ def crowd(rng, annotators, items, votes_per_item, spread, shift=0.0, noise=0.0):
 def share_held(rows):
     """Of rows (value, low, high): the share of intervals that hold the mean value."""
     value, low, high = np.array(rows, dtype=float).T
-    there = ~np.isnan(low)
-    return np.mean((low[there] <= value.mean()) & (value.mean() <= high[there]))
+    defined = ~np.isnan(low)
+    return np.mean((low[defined] <= value.mean()) & (value.mean() <= high[defined]))
 
 
 def add_metric(rows, name, m):

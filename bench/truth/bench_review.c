@@ -171,13 +171,13 @@ static int complain(void)
     exit(1);
 }
 
-static dis_votes *votes_of(const world *w, const size_t taken[ITEMS])
+static dis_votes *votes_of(const world *w, const size_t n_votes_of[ITEMS])
 {
     static uint32_t task[MAX_VOTES], worker[MAX_VOTES];
     static uint16_t label[MAX_VOTES];
     size_t n = 0;
     for (size_t i = 0; i < w->n_items; i++)
-        for (size_t q = 0; q < taken[i]; q++, n++) {
+        for (size_t q = 0; q < n_votes_of[i]; q++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = w->queue_worker[i][q];
             label[n] = w->queue_label[i][q];
@@ -236,7 +236,7 @@ static double share_entropy(const world *w, size_t i, size_t n)
 
 /* One vote each for the batch of items of the highest score. */
 static void buy_best(const world *w, const char *policy, const dis_votes *votes, const char *method, size_t round,
-                     size_t taken[ITEMS])
+                     size_t n_votes_of[ITEMS])
 {
     static double p[ITEMS * MAX_CLASSES];
     choice c[ITEMS];
@@ -244,19 +244,19 @@ static void buy_best(const world *w, const char *policy, const dis_votes *votes,
     if (strcmp(policy, "doubt") == 0) fit(votes, method, p);
     for (size_t i = 0; i < w->n_items; i++) {
         c[i] = (choice){.tie = uniform(w->seed, TIE, round, i), .item = i};
-        if (strcmp(policy, "fewest") == 0) c[i].score = -(double)taken[i];
-        if (strcmp(policy, "shares") == 0) c[i].score = share_entropy(w, i, taken[i]);
+        if (strcmp(policy, "fewest") == 0) c[i].score = -(double)n_votes_of[i];
+        if (strcmp(policy, "shares") == 0) c[i].score = share_entropy(w, i, n_votes_of[i]);
         if (strcmp(policy, "doubt") == 0) c[i].score = dis__entropy(p + i * K, K);
     }
     qsort(c, w->n_items, sizeof *c, by_score);
     for (size_t n = 0, r = 0; n < w->batch && r < w->n_items; r++) {
-        if (taken[c[r].item] == w->length[c[r].item]) continue;
-        taken[c[r].item]++;
+        if (n_votes_of[c[r].item] == w->length[c[r].item]) continue;
+        n_votes_of[c[r].item]++;
         n++;
     }
 }
 
-static void buy_by_review(const world *w, const dis_votes *votes, size_t taken[ITEMS])
+static void buy_by_review(const world *w, const dis_votes *votes, size_t n_votes_of[ITEMS])
 {
     dis_review_options o = dis_review_options_default();
     o.budget = w->batch;
@@ -264,7 +264,7 @@ static void buy_by_review(const world *w, const dis_votes *votes, size_t taken[I
     if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
     const dis_review_view v = dis_review_get_view(review);
     for (size_t r = 0; r < v.n_items; r++) {
-        size_t *t = taken + v.items[r].item;
+        size_t *t = n_votes_of + v.items[r].item;
         *t += v.items[r].votes_to_buy;
         if (*t > w->length[v.items[r].item]) *t = w->length[v.items[r].item]; /* no one is left to ask: votes lost */
     }
@@ -295,10 +295,10 @@ static void run_policy(const world *w, const char *policy)
 {
     static const char *const judges[] = {"majority", ONE_COIN, DAWID_SKENE, "ibcc"};
     static double p[ITEMS * MAX_CLASSES];
-    size_t taken[ITEMS];
-    for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
+    size_t n_votes_of[ITEMS];
+    for (size_t i = 0; i < w->n_items; i++) n_votes_of[i] = FIRST < w->length[i] ? FIRST : w->length[i];
     for (size_t round = 0;; round++) {
-        dis_votes *votes = votes_of(w, taken);
+        dis_votes *votes = votes_of(w, n_votes_of);
         for (size_t j = 0; j < sizeof judges / sizeof *judges; j++) {
             fit(votes, judges[j], p);
             printf("%s,%s,%.*s,%llu,%zu,%.4f\n", w->c->name, policy, name_length(judges[j]), judges[j],
@@ -308,9 +308,9 @@ static void run_policy(const world *w, const char *policy)
                review_accuracy(w, votes));
         if (round < BATCHES) {
             if (strcmp(policy, "review") == 0)
-                buy_by_review(w, votes, taken);
+                buy_by_review(w, votes, n_votes_of);
             else
-                buy_best(w, policy, votes, ONE_COIN, round, taken);
+                buy_best(w, policy, votes, ONE_COIN, round, n_votes_of);
         }
         dis_votes_destroy(votes);
         if (round == BATCHES) return;
@@ -335,9 +335,9 @@ static double precision(const world *w, const double *suspicion)
 static void rank_workers(const world *w)
 {
     static double p[ITEMS * MAX_CLASSES];
-    size_t taken[ITEMS];
-    for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
-    dis_votes *votes = votes_of(w, taken);
+    size_t n_votes_of[ITEMS];
+    for (size_t i = 0; i < w->n_items; i++) n_votes_of[i] = FIRST < w->length[i] ? FIRST : w->length[i];
+    dis_votes *votes = votes_of(w, n_votes_of);
     double suspicion[MAX_WORKERS], quality[MAX_WORKERS];
     static const char *const judges[] = {"majority", ONE_COIN, DAWID_SKENE};
     for (size_t j = 0; j < 3; j++) {
@@ -375,9 +375,9 @@ static void judge_review(const world *w)
 {
     enum { VOTES = 5 };
     static double surprise[ITEMS], hard[ITEMS];
-    size_t taken[ITEMS], right = 0;
-    for (size_t i = 0; i < w->n_items; i++) taken[i] = VOTES;
-    dis_votes *votes = votes_of(w, taken);
+    size_t n_votes_of[ITEMS], right = 0;
+    for (size_t i = 0; i < w->n_items; i++) n_votes_of[i] = VOTES;
+    dis_votes *votes = votes_of(w, n_votes_of);
     dis_review_options o = dis_review_options_default();
     o.budget = w->n_items;
     dis_review *review;
@@ -388,12 +388,12 @@ static void judge_review(const world *w)
         right += x->label == w->truth[x->item];
         surprise[x->item] = x->surprise;
         hard[x->item] = x->p_hard;
-        taken[x->item] += x->votes_to_buy;
+        n_votes_of[x->item] += x->votes_to_buy;
     }
     const double before = v.expected_accuracy, after = v.expected_accuracy_after;
     dis_review_destroy(review);
     dis_votes_destroy(votes);
-    votes = votes_of(w, taken);
+    votes = votes_of(w, n_votes_of);
     printf("%s,%llu,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", w->c->name, (unsigned long long)w->seed, before,
            (double)right / (double)w->n_items, after, review_accuracy(w, votes), w->c->hard ? area(w, surprise) : NAN,
            w->c->hard ? area(w, hard) : NAN);

@@ -53,12 +53,12 @@ def cut(votes, n, seed=1):
     """At most n votes per task, drawn at random."""
     order = votes[:]
     random.Random(seed).shuffle(order)
-    left, kept = {}, []
+    left, remaining = {}, []
     for vote in order:
         left[vote[0]] = left.get(vote[0], n) - 1
         if left[vote[0]] >= 0:
-            kept.append(vote)
-    return kept
+            remaining.append(vote)
+    return remaining
 
 
 def write_votes(path, votes):
@@ -480,13 +480,13 @@ def priors(args):
             for labels, others in draws(name, votes, gold, n, args.seeds):
                 fitted = [tables(task) for task in sorted(labels)]
                 voted, classes = {task for task, _, _ in votes}, classes_of(votes)
-                asked = [t for t in sorted(others) if t in voted and others[t] in classes]
-                random.Random(1).shuffle(asked)
-                asked = [tables(task) for task in asked[:MAX_SCORED]]
+                scored = [t for t in sorted(others) if t in voted and others[t] in classes]
+                random.Random(1).shuffle(scored)
+                scored = [tables(task) for task in scored[:MAX_SCORED]]
                 for prior in PRIORS:
                     weight, power, offset = chosen_by(fitted, base, centre, prior)
                     rows[prior].append(
-                        sum(-math.log(favoured(mixture(t, weight, power), offset)[y]) for y, t in asked) / len(asked)
+                        sum(-math.log(favoured(mixture(t, weight, power), offset)[y]) for y, t in scored) / len(scored)
                     )
             for prior, values in rows.items():
                 if values:

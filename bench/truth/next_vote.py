@@ -329,8 +329,8 @@ def references(args):
             order = np.random.default_rng(n).permutation(len(task))
             order = order[np.argsort(task[order], kind="stable")]
             place = np.arange(len(task)) - np.searchsorted(task[order], task[order])
-            kept, rest = order[place < n], order[place >= n]
-            counts = table(task[kept], label[kept], n_items, n_classes)
+            training, rest = order[place < n], order[place >= n]
+            counts = table(task[training], label[training], n_items, n_classes)
             truth = table(task[rest], label[rest], n_items, n_classes)
             truth /= truth.sum(axis=1, keepdims=True)
             for method in ("standard", "softmax", "smoothed"):

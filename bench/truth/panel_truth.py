@@ -162,9 +162,9 @@ def copies(runs):
                             judges = [answer(rng, truth, np.where(hard, 0.6, 0.9), classes) for _ in range(3)]
                             if copied:
                                 count = np.stack([(people == k).sum(axis=0) for k in range(classes)])
-                                take = rng.random(items) < copied
-                                judges[1] = np.where(take & (people[0] >= 0), people[0], judges[1])
-                                judges[2] = np.where(take, count.argmax(axis=0), judges[2])
+                                is_copied = rng.random(items) < copied
+                                judges[1] = np.where(is_copied & (people[0] >= 0), people[0], judges[1])
+                                judges[2] = np.where(is_copied, count.argmax(axis=0), judges[2])
                             found = measure(people, judges)
                             named = dict(zip(np.asarray(found.copies["model"]).tolist(), np.asarray(found.copies["source"]).tolist()))
                             tested += found.copies_tested

@@ -66,17 +66,17 @@ def changed_runs(work):
     import results
     import write_page
 
-    whole = results.Results()
-    made = write_page.files(whole)
-    check(len(whole.used) > 20, "few files of runs are read")
-    for file in sorted(f for f in whole.used if whole.runs(f)):
+    all_results = results.Results()
+    pages = write_page.files(all_results)
+    check(len(all_results.used) > 20, "few files of runs are read")
+    for file in sorted(f for f in all_results.used if all_results.runs(f)):
         other = results.Results()
-        other.files = {f: runs for f, runs in whole.files.items() if f != file}
+        other.files = {f: runs for f, runs in all_results.files.items() if f != file}
         other.files[file] = {
             cell: {m: {s: x * 1.03 + 0.003 for s, x in seeds.items()} for m, seeds in by.items()}
-            for cell, by in whole.runs(file).items()
+            for cell, by in all_results.runs(file).items()
         }
-        check(write_page.files(other) != made, f"papers/runs/{file}.tsv: other runs give the same page")
+        check(write_page.files(other) != pages, f"papers/runs/{file}.tsv: other runs give the same page")
 
 
 def links():
@@ -105,8 +105,8 @@ def lines():
         check(len(places) == len(set(places)), f"{path.name}: two lines of one run")
         for r in rows:
             named = r["key"] and r["commit"] and r["device"]
-            whole = r["source"] == "run" and (named or path.stem in older or r["fold"] == "all")
-            ok = whole or r["source"] in ("figure", "data")
+            all_results = r["source"] == "run" and (named or path.stem in older or r["fold"] == "all")
+            ok = all_results or r["source"] in ("figure", "data")
             check(ok, f"{path.name}: {r['cell']}, seed {r['seed']}: no source, or no key, commit and device")
 
 

@@ -16,10 +16,10 @@ def predictions(store, file):
     import numpy
 
     db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
-    asked = """select cell, seed, fold, path, truth from runs join sets using(key)
+    query = """select cell, seed, fold, path, truth from runs join sets using(key)
                where state = 'done' and set_name = 'test' and experiment = ?"""
     found = {}
-    for cell, seed, fold, path, truth in db.execute(asked, (file,)):
+    for cell, seed, fold, path, truth in db.execute(query, (file,)):
         if not path:
             continue
         read = lambda end, t=truth: [x.rstrip("\n") for x in open(f"{store}/truth/{t}.{end}.txt")]
@@ -47,7 +47,7 @@ def who_is_right(file, store):
     head, and neither is right."""
     from scipy import stats
 
-    found, made = predictions(store, file), {}
+    found, metrics = predictions(store, file), {}
     of = (lambda p: stats.kurtosis(p, axis=1)) if AGREEMENT[file] == "kurtosis" else entropies
     for (cell, seed, fold), (p, known, gold, people) in found.items():
         one = found.get((cell.partition("+")[0], seed, fold)) if "+" in cell else None
@@ -55,8 +55,8 @@ def who_is_right(file, store):
             continue
         two, one, x = p.argmax(1) == gold, one[0].argmax(1) == gold, of(people)
         cases = {"both": two & one, "two_heads": two & ~one, "one_head": one & ~two, "neither": ~two & ~one}
-        made[cell, seed, fold] = {f"right.{name}": float(x[which & known].mean()) for name, which in cases.items()}
-    return made
+        metrics[cell, seed, fold] = {f"right.{name}": float(x[which & known].mean()) for name, which in cases.items()}
+    return metrics
 
 
 def divergence(p, q):
@@ -70,7 +70,7 @@ def distances(file, store):
     items and views; of a pair of views their divergence."""
     import numpy
 
-    found, made = predictions(store, file), {}
+    found, metrics = predictions(store, file), {}
     for place in found:
         cell, seed, fold = place
         data, _, name = cell.partition(": ")
@@ -78,17 +78,17 @@ def distances(file, store):
         if name == "centroid" and file == "multi-view-labels":
             near = [divergence(at(v), at("centroid")) for v in VIEWS]
             far = [sum(divergence(at(v), at(w)) for w in VIEWS if w != v) / 3 for v in VIEWS]
-            made[place] = {
+            metrics[place] = {
                 "hub.correlation": float(numpy.corrcoef(numpy.concatenate(near), numpy.concatenate(far))[0, 1])
             }
             for v, a, b in zip(VIEWS, near, far):
-                made.setdefault((f"{data}: {v}", seed, fold), {}).update(
+                metrics.setdefault((f"{data}: {v}", seed, fold), {}).update(
                     {"distance.centroid": float(a.mean()), "distance.views": float(b.mean())}
                 )
         elif file == "beyond-views" and name.count(" + ") == 1:
             one, two = name.split(" + ")
-            made[place] = {"distance.pair": float(divergence(at(one), at(two)).mean())}
-    return made
+            metrics[place] = {"distance.pair": float(divergence(at(one), at(two)).mean())}
+    return metrics
 
 
 def derived(file, store):

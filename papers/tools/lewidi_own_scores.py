@@ -53,12 +53,12 @@ def scores(name, data, tasks, classes, p, tool):
 def main(store, data, out, tool="dissent"):
     store, data = pathlib.Path(store), pathlib.Path(data)
     db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
-    asked = """select experiment, cell, seed, fold, set_name, path, truth, key from runs join sets using(key)
+    query = """select experiment, cell, seed, fold, set_name, path, truth, key from runs join sets using(key)
                where state = 'done' and cell like '%-own,%' order by cell, seed"""
     with open(out, "w", newline="") as f:
         table = csv.writer(f, delimiter="\t", lineterminator="\n")
         table.writerow(["experiment", "cell", "seed", "fold", "set", "metric", "value", "key"])
-        for experiment, cell, seed, fold, where, path, truth, key in db.execute(asked):
+        for experiment, cell, seed, fold, where, path, truth, key in db.execute(query):
             tasks, classes = ((store / f"truth/{truth}.{e}.txt").read_text().splitlines() for e in ("tasks", "classes"))
             found = scores(cell.partition("-")[0], data, tasks, classes, numpy.load(store / path), tool)
             for metric, value in found.items():

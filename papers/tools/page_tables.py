@@ -30,9 +30,9 @@ def less_published(results, file, name, measures):
     texts = []
     for m in measures:
         metric = m.partition(".")[2]
-        here, there = results.mean(file, name, m), published(file, name, metric)
-        if here is not None and there is not None:
-            texts.append(signed((here - there) * (100 if metric in PERCENT else 1)))
+        here, published_value = results.mean(file, name, m), published(file, name, metric)
+        if here is not None and published_value is not None:
+            texts.append(signed((here - published_value) * (100 if metric in PERCENT else 1)))
     return " / ".join(texts)
 
 
@@ -67,10 +67,10 @@ def crowds(results):
     rows = []
     for label, measure, published_values, digits in CROWDS:
         row = [label]
-        for data, there in zip(("POS, five votes", "LabelMe", "CIFAR-10H"), published_values):
+        for data, published_value in zip(("POS, five votes", "LabelMe", "CIFAR-10H"), published_values):
             x = results.mean("crowds", data, f"crowd.{measure}")
             here = "no annotator ids" if x is None else plain(x, digits)
-            row.append(f"{there} / {here}" if there else here)
+            row.append(f"{published_value} / {here}" if published_value else here)
         rows.append(row)
     return lines_of(["", "POS, published / here", "LabelMe", "CIFAR-10H"], rows)
 
@@ -120,8 +120,8 @@ def labelme_steps(results):
         ("vote shares", "shares", "soft, standard"),
     ]
     rows = []
-    for label, name, there in others:
-        a, b = (published("labelme", n, "accuracy") for n in ("soft", there))
+    for label, name, published_value in others:
+        a, b = (published("labelme", n, "accuracy") for n in ("soft", published_value))
         row = [f"soft less {label}", signed(100 * (a - b))]
         for _, file, form in columns:
             row.append(gain(results, file, form.format("soft"), form.format(name), "seen.accuracy"))
@@ -282,8 +282,8 @@ def label_accuracy(results):
         row = [row_label]
         for v in VIEWS:
             name = f"{data}: {FIXED.get(v, v)}"
-            there, here = published(file, name, "accuracy"), results.mean(file, name, "test.accuracy")
-            row.append((f"{100 * there:.1f} / " if there else "") + f"{100 * here:.2f}")
+            published_value, here = published(file, name, "accuracy"), results.mean(file, name, "test.accuracy")
+            row.append((f"{100 * published_value:.1f} / " if published_value else "") + f"{100 * here:.2f}")
         rows.append(row)
     rows.append(["toxicity, published", "78.4", "78.4", "73.1", "73.3", "75.4", "75.4", "75.7", "75.7"])
     return lines_of(["", *(METHOD_TITLES.get(v, v) for v in VIEWS)], rows)
@@ -299,9 +299,9 @@ def label_log_loss(results):
 
 def agreement(results):
     rows = []
-    for row_label, there in (("RTE", ".629"), ("MRE", ".857"), ("POS", ".725")):
+    for row_label, published_value in (("RTE", ".629"), ("MRE", ".857"), ("POS", ".725")):
         found = [results.mean("crowds", row_label, f"crowd.{m}") for m in ("percent", "fleiss", "alpha_nominal")]
-        rows.append([row_label, there, *(plain(x, 3) for x in found)])
+        rows.append([row_label, published_value, *(plain(x, 3) for x in found)])
     return lines_of(["", "published as kappa", "agreeing pairs", "Fleiss kappa", "Krippendorff alpha"], rows)
 
 

@@ -29,21 +29,21 @@ REPORTED = re.compile(r"publish|paper|report|rule|holds where|at least half|with
 
 
 def tables(results):
-    made = {name: (lambda f=f: f(results)) for name, f in TABLES.items()}
-    made["verdicts"] = lambda: claims.count_table(results)
+    generated = {name: (lambda f=f: f(results)) for name, f in TABLES.items()}
+    generated["verdicts"] = lambda: claims.count_table(results)
     for paper in PAPERS_IN_ORDER.values():
-        made[f"claims {paper}"] = lambda p=paper: claims.claim_table(results, p)
-    return made
+        generated[f"claims {paper}"] = lambda p=paper: claims.claim_table(results, p)
+    return generated
 
 
 def fill(text, results):
     """The text with its placeholders filled."""
-    made = tables(results)
+    generated = tables(results)
 
     def replace(match):
         kind, _, rest = match[1].partition(" ")
         if kind == "table":
-            return made[rest]()
+            return generated[rest]()
         file, measure = (p.strip() for p in rest.split("|"))
         means = [results.mean(file, c, measure) for c in results.runs(file)]
         return f"{shown(min(means), measure)} to {shown(max(means), measure)}"
@@ -61,8 +61,8 @@ def comparisons(results):
 
 def files(results):
     """{path: text} of everything that is made from the runs."""
-    made = {PAPERS / "results.md": fill(TEXT.read_text(), results), PAPERS / "comparisons.md": comparisons(results)}
-    return {**made, **{PAPERS / f"figures/{name}.svg": draw(results) for name, draw in FIGURES.items()}}
+    generated = {PAPERS / "results.md": fill(TEXT.read_text(), results), PAPERS / "comparisons.md": comparisons(results)}
+    return {**generated, **{PAPERS / f"figures/{name}.svg": draw(results) for name, draw in FIGURES.items()}}
 
 
 def typed_numbers(text):
@@ -83,11 +83,11 @@ def unused(results):
 
 def main():
     results = Results()
-    made = files(results)
+    generated = files(results)
     wrong = [f"typed by hand: {s}" for s in typed_numbers(TEXT.read_text())]
     wrong += [f"papers/runs/{name}.tsv is used nowhere" for name in unused(results)]
-    wrong += [f"{p} is shown nowhere" for p in (PAPERS / "figures").iterdir() if p not in made]
-    for path, text in made.items():
+    wrong += [f"{p} is shown nowhere" for p in (PAPERS / "figures").iterdir() if p not in generated]
+    for path, text in generated.items():
         if "--check" not in sys.argv:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:

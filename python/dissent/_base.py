@@ -55,12 +55,12 @@ def predictions_of(votes: Votes, predictions: Any) -> tuple[np.ndarray | None, d
             f"predictions: nobody voted for the class {table.classes.ids[extra]!r}; give Votes all classes"
         )
     rows = table.tasks.find_all(votes.tasks.tolist())
-    there = rows >= 0
-    if not there.any():
+    has_row = rows >= 0
+    if not has_row.any():
         raise _core.DataError("predictions: no task of the votes is among them")
     p = np.zeros((len(rows), len(columns)))
-    p[there] = table.p[rows[there]][:, columns]
-    matched = int(there.sum())
+    p[has_row] = table.p[rows[has_row]][:, columns]
+    matched = int(has_row.sum())
     return p, {"matched": matched, "missing": len(rows) - matched, "without_votes": len(table.p) - matched}
 
 
@@ -86,7 +86,7 @@ def _empty_result(name: str, labels: Any) -> Any:
     return pd.Series(dtype=labels if name == "labels" else float, name=text)
 
 
-class KeptFit:
+class PickledFit:
     """The results of a fit that was pickled."""
 
     def __init__(self, fit: Any) -> None:
@@ -189,9 +189,9 @@ class Aggregator(Estimator):
     def _fitted_state(self) -> dict[str, Any]:
         fit = self._fitted["fit"]
         p = np.array(self._fitted["p"])
-        return {**self._fitted, "p": p, "fit": KeptFit(fit) if isinstance(fit, _core.Fit) else fit}
+        return {**self._fitted, "p": p, "fit": PickledFit(fit) if isinstance(fit, _core.Fit) else fit}
 
-    def _take_fitted(self, state: dict[str, Any]) -> None:
+    def _restore_fitted(self, state: dict[str, Any]) -> None:
         self._fitted = state
 
     def _have(self, name: str) -> Any:

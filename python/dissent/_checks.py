@@ -10,7 +10,7 @@ from typing import Any
 from . import _core
 
 
-def whole(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
+def integer(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
     """An argument that must be a whole number within bounds; 3.0 counts as one."""
     try:
         number = operator.index(int(value) if isinstance(value, float) and value.is_integer() else value)

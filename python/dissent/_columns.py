@@ -249,9 +249,9 @@ def _names_of(role: str, given: Any) -> tuple[Any, ...]:
 
 def missing_column(role: str, names: Sequence[Any], columns: Sequence[Any]) -> ColumnError:
     """What to do about a column that a table lacks."""
-    there = ", ".join(map(repr, columns)) or "none"
+    available = ", ".join(map(repr, columns)) or "none"
     wanted = " or ".join(map(repr, names))
-    return ColumnError(f"no column {wanted}; the columns are: {there}; name the one to use with {role}=")
+    return ColumnError(f"no column {wanted}; the columns are: {available}; name the one to use with {role}=")
 
 
 def _pick(columns: Iterable[Any], role: str, names: Sequence[Any]) -> Any:
@@ -343,9 +343,9 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
                 columns = _core.columns(data, names)
                 break
             except KeyError as e:
-                missing, there = e.args
+                missing, available = e.args
                 role = names.index(missing)
-                names = (*names[:role], (_pick(there, _ROLES[role], missing),), *names[role + 1 :])  # or raises
+                names = (*names[:role], (_pick(available, _ROLES[role], missing),), *names[role + 1 :])  # or raises
         enum = next((order for n in names[2] if (order := _categories.of_duckdb(given, n)) is not None), None)
         categorical = _categories.pandas_names(data)
         labels = _arrow_column(columns[2], names[2][0], any(n in categorical for n in names[2]))

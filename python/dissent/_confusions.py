@@ -81,8 +81,8 @@ class DawidSkene(Confusions):
         return self
 
     def _confusion(self) -> np.ndarray | None:
-        kept: np.ndarray | None = self._fitted.get("confusion")
-        return super()._confusion() if kept is None else kept
+        stored: np.ndarray | None = self._fitted.get("confusion")
+        return super()._confusion() if stored is None else stored
 
     def fit_predict_proba(
         self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None
@@ -116,7 +116,7 @@ def _given_errors(votes: Votes, given: Any) -> tuple[np.ndarray, np.ndarray]:
     worker_at = {w: i for i, w in enumerate(votes.workers.tolist())}
     class_at = {c: i for i, c in enumerate(votes.classes.tolist())}
     table = np.zeros((votes.core.n_workers, k, k))
-    there = np.zeros((votes.core.n_workers, k), dtype=bool)
+    has_value = np.zeros((votes.core.n_workers, k), dtype=bool)
     columns = [class_at[c] for c in given.columns if c in class_at]
     if len(columns) < k:
         raise _core.DataError("initial_error must have a column for every class")
@@ -124,8 +124,8 @@ def _given_errors(votes: Votes, given: Any) -> tuple[np.ndarray, np.ndarray]:
     for (worker, label), row in zip(given.index, values):
         if worker in worker_at and label in class_at:
             table[worker_at[worker], class_at[label], columns] = row
-            there[worker_at[worker], class_at[label]] = True
-    return table, there
+            has_value[worker_at[worker], class_at[label]] = True
+    return table, has_value
 
 
 def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, floor: float) -> np.ndarray:
@@ -134,14 +134,14 @@ def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, f
     item, worker, label = votes.rows()
     used = np.zeros((votes.core.n_workers, k), dtype=bool)
     used[worker, label] = True
-    initial, there = _given_errors(votes, given)
+    initial, has_value = _given_errors(votes, given)
     if strategy == "addition":
         table = np.zeros((votes.core.n_workers * k, k))
         np.add.at(table, worker * k + label, shares[item])
         table = table.reshape(-1, k, k) + initial
-        there |= used
+        has_value |= used
     elif strategy == "assign":
-        missing = (used & ~there).any(axis=1)
+        missing = (used & ~has_value).any(axis=1)
         if missing.any():
             raise _core.DataError(
                 f"All the workers in data should be in initial_error: {int(missing.sum())} of them are not, "
@@ -152,7 +152,7 @@ def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, f
         table = initial
     else:
         raise _core.OptionError(f"initial_error_strategy is 'assign', 'addition' or None, not {strategy!r}")
-    table = np.where(there[:, :, None], np.maximum(table, floor), 0.0)
+    table = np.where(has_value[:, :, None], np.maximum(table, floor), 0.0)
     total = table.sum(axis=1, keepdims=True)
     return np.divide(table, total, out=np.full_like(table, 1.0 / k), where=total > 0)
 

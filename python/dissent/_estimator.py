@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _core
-from ._checks import whole
+from ._checks import integer
 
 T = TypeVar("T", bound="Estimator")
 
@@ -118,12 +118,12 @@ class Estimator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state["params"])  # type: ignore[misc]
         if state["fitted"] is not None:
-            self._take_fitted(state["fitted"])
+            self._restore_fitted(state["fitted"])
 
     def _fitted_state(self) -> Any:
         raise NotImplementedError
 
-    def _take_fitted(self, state: Any) -> None:
+    def _restore_fitted(self, state: Any) -> None:
         raise NotImplementedError
 
 
@@ -154,7 +154,7 @@ def seed_of(seed: Any) -> int:
         return int(seed.integers(2**63))
     if hasattr(seed, "randint"):
         return int(seed.randint(2**31 - 1))
-    return whole("random_state", seed, 0, 2**64 - 1)
+    return integer("random_state", seed, 0, 2**64 - 1)
 
 
 def spec_of(name: str, options: Mapping[str, Any]) -> str:

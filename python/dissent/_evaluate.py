@@ -13,7 +13,7 @@ from ._columns import is_pandas
 from ._estimator import seed_of
 from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
-from ._checks import device_of, listed, real, whole
+from ._checks import device_of, listed, real, integer
 from ._running import ProgressLike
 from ._ids import Ids
 from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table, vote_places, with_classes
@@ -188,9 +188,9 @@ def evaluate(
             fraction=real("fraction", fraction),
             ordinal=ordinal or any(c is not None and c.ordered for c in (aligned.categories, declared)),
             keep_items=keep_items,
-            top_k=whole("top_k", top_k, 1),
-            n_splits=whole("n_splits", n_splits, 1, 16),
-            n_bins=whole("n_bins", n_bins, 1, 200),
+            top_k=integer("top_k", top_k, 1),
+            n_splits=integer("n_splits", n_splits, 1, 16),
+            n_bins=integer("n_bins", n_bins, 1, 200),
             device=device_of(device),
             over=over,
             **votes,

@@ -196,8 +196,8 @@ def make_table(columns: Mapping[str, Any], index: str | None, pandas: bool, show
 
 def shown_with(result: Any, *tables: Any) -> str:
     """A result in a notebook: its line, and tables, of which pandas' show their first rows; None is a missing table."""
-    there = [t for t in tables if t is not None]
-    shown = [t._repr_html_() if isinstance(t, Table) else t.head(10)._repr_html_() for t in there]
+    present = [t for t in tables if t is not None]
+    shown = [t._repr_html_() if isinstance(t, Table) else t.head(10)._repr_html_() for t in present]
     return f"<p>{_text(repr(result), 200)}</p>" + "".join(shown)
 
 

@@ -287,9 +287,9 @@ def group_votes(votes: Any, groups: Any, *, n_jobs: int | None = None) -> dict[s
     task, worker, label = table.rows()
     out: dict[str, Votes] = {}
     for g, name in enumerate(found["names"]):
-        kept = code[worker] == g
+        in_group = code[worker] == g
         part = Votes(
-            (table.tasks[task[kept]], table.workers[worker[kept]], table.classes[label[kept]]),
+            (table.tasks[task[in_group]], table.workers[worker[in_group]], table.classes[label[in_group]]),
             classes=table.classes.tolist(),
             duplicates="all",
             n_jobs=n_jobs,

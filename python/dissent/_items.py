@@ -28,11 +28,11 @@ class Rows:
         self.array: np.ndarray | None = None
         self._names = column_names(X)
         if is_sparse(X):
-            self._take_array(X.astype(np.float32).toarray())
+            self._parse_array(X.astype(np.float32).toarray())
         elif self.pandas:
-            self._take_pandas(X)
+            self._parse_pandas(X)
         else:
-            self._take_any(X)
+            self._parse_any(X)
         self.n = len(self.array) if self.array is not None else len(self.texts) // self.n_texts
         given = tasks if tasks is not None else self.index
         self.ids = None if given is None else Ids(given.tolist() if hasattr(given, "tolist") else list(given))
@@ -43,15 +43,15 @@ class Rows:
             if twice:
                 raise _core.DataError(f"X: the task {twice[0]!r} is there twice; every item needs an id of its own")
 
-    def _take_pandas(self, X: Any) -> None:
+    def _parse_pandas(self, X: Any) -> None:
         if X.ndim == 1:
-            self._take_list(X.tolist())
+            self._parse_list(X.tolist())
         elif all(getattr(t, "kind", "O") in "biuf" for t in X.dtypes):
-            self._take_array(X.to_numpy())
+            self._parse_array(X.to_numpy())
         else:
-            self._take_list([tuple(row) for row in X.itertuples(index=False, name=None)])
+            self._parse_list([tuple(row) for row in X.itertuples(index=False, name=None)])
 
-    def _take_any(self, X: Any) -> None:
+    def _parse_any(self, X: Any) -> None:
         if hasattr(X, "to_pylist"):  # pyarrow
             X = [tuple(row.values()) for row in X.to_pylist()] if hasattr(X, "column_names") else X.to_pylist()
         elif hasattr(X, "columns") and hasattr(X, "rows"):  # polars
@@ -60,15 +60,15 @@ class Rows:
         if array is not None and array.dtype.kind == "c":
             raise _core.DataError("X: Complex data not supported; pass real numbers")
         if array is not None and array.dtype.kind in "biuf":
-            self._take_array(array)
+            self._parse_array(array)
         elif array is not None and array.ndim == 1:
-            self._take_list(array.tolist())
+            self._parse_list(array.tolist())
         elif isinstance(X, list) and X and isinstance(X[0], tuple) and not any(isinstance(v, str) for v in X[0]):
-            self._take_list([list(row) for row in X])
+            self._parse_list([list(row) for row in X])
         else:
-            self._take_list(X)
+            self._parse_list(X)
 
-    def _take_array(self, X: np.ndarray) -> None:
+    def _parse_array(self, X: np.ndarray) -> None:
         if X.ndim == 3:
             X = X[..., np.newaxis]
         check_array(X)
@@ -79,7 +79,7 @@ class Rows:
         if scale:
             self.array = self.array * (np.float32(1) / np.float32(255))
 
-    def _take_list(self, X: Any) -> None:
+    def _parse_list(self, X: Any) -> None:
         if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
             raise TypeError("X: a list of texts, an array of numbers, or a Series or DataFrame of either")
         items = X.tolist() if hasattr(X, "tolist") else list(X)
@@ -104,7 +104,7 @@ class Rows:
             self.texts = self._all_texts([t for s in items for t in s])
         else:
             try:
-                self._take_array(np.asarray(items, dtype=np.float64))
+                self._parse_array(np.asarray(items, dtype=np.float64))
             except (TypeError, ValueError) as e:
                 if isinstance(e, _core.DissentError):
                     raise
@@ -187,8 +187,8 @@ class Targets:
     def class_texts(self) -> list[str]:
         texts = id_texts(self.classes.ids)
         if self.votes is not None:
-            there, names = Ids(self.votes.classes.tolist()), self.votes.core.names("label")
-            texts = [names[i] if (i := there.find(c)) >= 0 else t for c, t in zip(self.classes.ids, texts)]
+            class_ids, names = Ids(self.votes.classes.tolist()), self.votes.core.names("label")
+            texts = [names[i] if (i := class_ids.find(c)) >= 0 else t for c, t in zip(self.classes.ids, texts)]
         return texts
 
     def soft_rows(self, rows: Rows) -> np.ndarray | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._figures import Metric, metric
-from ._checks import whole
+from ._checks import integer
 from ._running import ProgressLike, progress_of, threads_of
 from ._ids import Ids
 from ._tables import count_unknown, gold_codes
@@ -32,7 +32,7 @@ class Watching:
 
 
 def checked_count(name: str, value: int) -> int:
-    return whole(name, value)
+    return integer(name, value)
 
 
 def columns_of(table: Mapping[str, Any]) -> dict[str, np.ndarray]:

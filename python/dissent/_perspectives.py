@@ -110,12 +110,12 @@ def perspectives(
             **watching,
         )
     rows = np.array(found["rows"], dtype=np.float64).reshape(-1, 7)
-    kept = rows[:, 0] > 0
-    columns: dict[str, Any] = {"worker": table.workers[kept], "votes": rows[kept, 0].astype(np.int64)}
+    measured = rows[:, 0] > 0
+    columns: dict[str, Any] = {"worker": table.workers[measured], "votes": rows[measured, 0].astype(np.int64)}
     for i, who in enumerate(_WHO):
-        columns[f"error_{who}"] = rows[kept, 1 + i]
+        columns[f"error_{who}"] = rows[measured, 1 + i]
     for i, who in enumerate(_WHO if ordered else ()):
-        columns[f"distance_{who}"] = rows[kept, 4 + i]
+        columns[f"distance_{who}"] = rows[measured, 4 + i]
     return Perspectives(
         error_rate=_figures(found["error_rate"]),
         absolute_distance=_figures(found["absolute_distance"]) if ordered else None,

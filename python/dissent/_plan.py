@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._checks import listed, real, whole, word
+from ._checks import listed, real, integer, word
 from ._estimator import seed_of
 from ._figures import make_table, shown_with
 from ._judge import _name
@@ -71,7 +71,7 @@ def _first(rows: Any) -> dict[str, Any] | None:
 
 
 def _counts(name: str, values: Iterable[int]) -> tuple[int, ...]:
-    return tuple(whole(name, x, 1) for x in listed(name, values, "numbers"))
+    return tuple(integer(name, x, 1) for x in listed(name, values, "numbers"))
 
 
 def plan(
@@ -191,8 +191,8 @@ def plan(
         _counts("items", items),
         _counts("annotators", annotators),
         _counts("votes_per_item", votes_per_item),
-        whole("n_classes", n_classes, 2, 64),
-        0 if max_items is None else whole("max_items", max_items, 2),
+        integer("n_classes", n_classes, 2, 64),
+        0 if max_items is None else integer("max_items", max_items, 2),
         seed_of(random_state),
         None if page is None else os.fspath(page),
     )

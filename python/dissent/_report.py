@@ -126,8 +126,8 @@ def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool, item
     for (name, given), p in zip(named.items(), numbers):
         fit = None
         if votes is not None and hasattr(given, "votes_") and _same_votes(votes, given.votes_):
-            kept = given._fitted.get("fit")
-            fit = kept if isinstance(kept, _core.Fit) else None  # one that was pickled has no iterations to draw
+            stored_fit = given._fitted.get("fit")
+            fit = stored_fit if isinstance(stored_fit, _core.Fit) else None  # one that was pickled has no iterations to draw
         views.append((name, fit, p))
     codes = None if gold is None else gold_codes(gold, tasks, classes, lenient=lenient or votes is not None)
     return (

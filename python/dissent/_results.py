@@ -68,10 +68,10 @@ def _table(head: list[str], rows: list[list[str]], caption: str, words: tuple[in
 
 def _numbers(values: list[Any]) -> list[str]:
     """Numbers of one column, all with the same decimals; – for missing ones."""
-    there = [abs(float(v)) for v in values if v is not None and v == v]
-    most = max(there, default=0.0)
-    whole = all(isinstance(v, int) for v in values if v is not None)
-    decimals = 0 if whole else 4 if most < 1 else 3 if most < 10 else 2 if most < 100 else 1
+    defined = [abs(float(v)) for v in values if v is not None and v == v]
+    most = max(defined, default=0.0)
+    integer = all(isinstance(v, int) for v in values if v is not None)
+    decimals = 0 if integer else 4 if most < 1 else 3 if most < 10 else 2 if most < 100 else 1
     return ["–" if v is None or v != v else f"{v:,.{decimals}f}" for v in values]
 
 

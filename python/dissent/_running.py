@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._checks import whole
+from ._checks import integer
 
 ProgressLike = bool | Callable[[str, float], object] | None
 
@@ -17,7 +17,7 @@ def threads_of(n_jobs: int | None) -> int:
     """scikit-learn's n_jobs as a number of threads; None and -1 are all cores, for no result depends on it."""
     if n_jobs is None:
         return 0
-    n = whole("n_jobs", n_jobs, -(2**31))
+    n = integer("n_jobs", n_jobs, -(2**31))
     if n == 0:
         raise _core.OptionError("n_jobs=0: pass a number of threads, or -1 for all cores")
     return 0 if n == -1 else n if n > 0 else max(1, (os.cpu_count() or 1) + 1 + n)

@@ -130,14 +130,14 @@ class SoftTrainer(transformers.Trainer):
         rest = {name: value for name, value in inputs.items() if name not in names}
         plain = self.accelerator.unwrap_model(model)
         if isinstance(self._loss, GoldAndSoftLoss):
-            kept: list[Any] = []
+            captured: list[Any] = []
             name, head = _head_of(plain)
-            hook = head.register_forward_hook(lambda _module, seen, _out: kept.append(seen[0]))
+            hook = head.register_forward_hook(lambda _module, seen, _out: captured.append(seen[0]))
             try:
                 outputs = model(**rest)
             finally:
                 hook.remove()
-            value = self._loss(outputs.logits, plain.soft_head(kept[-1]), given["gold"], given["labels"])
+            value = self._loss(outputs.logits, plain.soft_head(captured[-1]), given["gold"], given["labels"])
         else:
             outputs = model(**rest)
             if self._loss is None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._checks import real, whole, word
+from ._checks import real, integer, word
 from ._figures import Table, shown_with
 from ._estimator import seed_of
 from ._results import frame_of
@@ -105,17 +105,17 @@ def synth(
     >>> round(evaluate(DawidSkene().fit(crowd.votes), gold=crowd.gold).accuracy, 2) > 0.8
     True
     """
-    n_features = whole("n_features", n_features, 0, 16384)
+    n_features = integer("n_features", n_features, 0, 16384)
     with tempfile.TemporaryDirectory() as folder:
         path = {name: os.path.join(folder, name) for name in ("votes.csv", "gold.csv", "texts.csv", "features.npy")}
         _core.synth(
             path["votes.csv"],
             path["gold.csv"],
             model=word("model", model),
-            n_items=whole("n_items", n_items, 1),
-            n_workers=whole("n_workers", n_workers, 1),
-            n_classes=whole("n_classes", n_classes, 1),
-            votes_per_item=whole("votes_per_item", votes_per_item, 1),
+            n_items=integer("n_items", n_items, 1),
+            n_workers=integer("n_workers", n_workers, 1),
+            n_classes=integer("n_classes", n_classes, 1),
+            votes_per_item=integer("votes_per_item", votes_per_item, 1),
             seed=seed_of(random_state),
             accuracy=real("accuracy", accuracy),
             spread=real("spread", spread),
@@ -125,8 +125,8 @@ def synth(
             features=path["features.npy"] if n_features else None,
             n_features=n_features or 16,
             theme=None if theme is None else word("theme", theme),
-            n_judges=whole("n_judges", n_judges, 0, 64),
-            human_items=whole("human_items", human_items, 0),
+            n_judges=integer("n_judges", n_judges, 0, 64),
+            human_items=integer("human_items", human_items, 0),
         )
         return SyntheticCrowd(
             read_votes(path["votes.csv"]),

@@ -28,16 +28,16 @@ class Tokens:
     first_token : of words: (words) index of each word's first token, -1 where it has none or was cut off; else None
     """
 
-    def __init__(self, made: dict) -> None:
-        self.start = np.asarray(made["start"]).astype(np.int64)
-        self.ids = np.asarray(made["id"])
-        self.types = np.asarray(made["type"])
+    def __init__(self, encoded: dict) -> None:
+        self.start = np.asarray(encoded["start"]).astype(np.int64)
+        self.ids = np.asarray(encoded["id"])
+        self.types = np.asarray(encoded["type"])
         self.places = (
-            None if made["from"] is None else np.stack([np.asarray(made["from"]), np.asarray(made["to"])], axis=1)
+            None if encoded["from"] is None else np.stack([np.asarray(encoded["from"]), np.asarray(encoded["to"])], axis=1)
         )
         self.first_token = None
-        if made["first_token"] is not None:
-            first = np.asarray(made["first_token"])
+        if encoded["first_token"] is not None:
+            first = np.asarray(encoded["first_token"])
             self.first_token = np.where(first == _NONE, np.uint64(0), first).astype(np.int64)
             self.first_token[first == _NONE] = -1
 
@@ -90,11 +90,11 @@ class Tokenizer:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._core = _core.tokenizer_open(folder)
-        made = self._core.look()
-        self.model: str = made.pop("model")
-        self.vocab_size: int = made.pop("n_ids")
-        self.max_length: int | None = made.pop("max_length") or None
-        self.special: dict[str, int] = {name: i for name, i in made.items() if i >= 0}
+        encoded = self._core.view()
+        self.model: str = encoded.pop("model")
+        self.vocab_size: int = encoded.pop("n_ids")
+        self.max_length: int | None = encoded.pop("max_length") or None
+        self.special: dict[str, int] = {name: i for name, i in encoded.items() if i >= 0}
 
     def __repr__(self) -> str:
         longest = "" if self.max_length is None else f", at most {self.max_length} tokens"

@@ -48,7 +48,7 @@ class TrainedModel(Estimator):
             "features": (self._features.n, self._features.names),
         }
 
-    def _take_fitted(self, state: dict[str, Any]) -> None:
+    def _restore_fitted(self, state: dict[str, Any]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name, content in state["files"].items():
                 (Path(folder) / os.path.basename(name)).write_bytes(content)
@@ -64,7 +64,7 @@ class TrainedModel(Estimator):
     ) -> None:
         self._features = features or Features()
         self._trained = model
-        self._look: dict[str, Any] = model.look()
+        self._view: dict[str, Any] = model.view()
         self._classes = classes
         self._categories = categories
         self._left_out = 0
@@ -106,32 +106,32 @@ class TrainedModel(Estimator):
     @property
     def history_(self) -> list[dict[str, float | None]]:
         """One dict per epoch: loss, rate, dev (the metric that the best epoch is kept by), dev_cross_entropy."""
-        return self._have("_look")["epochs"]
+        return self._have("_view")["epochs"]
 
     @property
     def n_epochs_(self) -> int:
         """Number of epochs."""
-        return len(self._have("_look")["epochs"])
+        return len(self._have("_view")["epochs"])
 
     @property
     def best_epoch_(self) -> int:
         """The epoch that was kept, from 0."""
-        return self._have("_look")["best_epoch"]
+        return self._have("_view")["best_epoch"]
 
     @property
     def keep_(self) -> str | None:
         """The metric that selected the epoch; None without a development set."""
-        return self._have("_look")["keep"]
+        return self._have("_view")["keep"]
 
     @property
     def heads_(self) -> list[str]:
         """Names of the heads; predictions are those of the first unless asked for another."""
-        return self._have("_look")["heads"]
+        return self._have("_view")["heads"]
 
     @property
     def n_parameters_(self) -> int:
         """Number of parameters of the model."""
-        return self._have("_look")["n_parameters"]
+        return self._have("_view")["n_parameters"]
 
     @property
     def n_left_out_(self) -> int:
@@ -179,13 +179,13 @@ class TrainedModel(Estimator):
         """
         model: _core.Model = self._have("_trained")
         rows = self._rows(X)
-        asked = [str(w) for w in (workers.tolist() if hasattr(workers, "tolist") else workers)]
-        if len(asked) != rows.n:
-            raise _core.DataError(f"{len(asked)} workers for {rows.n} items")
+        worker_ids = [str(w) for w in (workers.tolist() if hasattr(workers, "tolist") else workers)]
+        if len(worker_ids) != rows.n:
+            raise _core.DataError(f"{len(worker_ids)} workers for {rows.n} items")
         rows.ids = None
         tasks = [str(i) for i in range(rows.n)]
         with table_file(worker_table) as path:
-            return np.asarray(model.predict_workers(rows.items(), tasks, asked, threads_of(self.n_jobs), path))
+            return np.asarray(model.predict_workers(rows.items(), tasks, worker_ids, threads_of(self.n_jobs), path))
 
     def predict(self, X: Any, *, head: str | None = None) -> Any:
         """The most probable class of every item; the first one on a tie."""
@@ -231,14 +231,14 @@ class TrainedModel(Estimator):
         model.save(path)
         classes = self.classes_.tolist()
         beside = os.path.join(path, _CLASSES_FILE)
-        kept: dict[str, Any] = {}
+        extras: dict[str, Any] = {}
         if all(type(c) in (int, float, bool) for c in classes):
-            kept["classes"] = classes
+            extras["classes"] = classes
         if self._features.names is not None:
-            kept["feature_names"] = self._features.names
-        if kept:
+            extras["feature_names"] = self._features.names
+        if extras:
             with open(beside + ".new", "w", encoding="utf-8") as f:
-                json.dump(kept, f)
+                json.dump(extras, f)
             os.replace(beside + ".new", beside)
         elif os.path.exists(beside):
             os.remove(beside)
@@ -257,7 +257,7 @@ class TrainedModel(Estimator):
         card = model_card(
             os.path.basename(os.path.normpath(path)),
             self.classes_.tolist(),
-            objective=self._look["objective"],
+            objective=self._view["objective"],
             votes=votes,
             labels=labels,
             evaluation=evaluation,
@@ -308,12 +308,12 @@ def _weighted_score(q: np.ndarray, codes: Any, human: Any, weights: np.ndarray) 
     return float(np.average(score, weights=weights[known]))
 
 
-def kept_with(path: str, texts: list[str]) -> tuple[list[Any], Features]:
+def read_extras(path: str, texts: list[str]) -> tuple[list[Any], Features]:
     """What save() adds to the model of a folder: the classes, which are otherwise texts, and the names of features."""
     try:
         with open(os.path.join(path, _CLASSES_FILE), encoding="utf-8") as f:
-            kept = json.load(f)
-        were, names = kept.get("classes", texts), kept.get("feature_names")
+            extras = json.load(f)
+        were, names = extras.get("classes", texts), extras.get("feature_names")
         if names is not None and not all(isinstance(name, str) for name in names):
             raise TypeError("feature_names are texts")
         return were if id_texts(were) == texts else texts, Features(None if names is None else len(names), names)

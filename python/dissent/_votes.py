@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._categories import Categories, class_list, typed
 from ._columns import _ROLES, Axis, _columns_of, _is_missing, _names_of, _texts_of, check_labels, is_pandas
-from ._checks import listed, whole, word
+from ._checks import listed, integer, word
 from ._ids import Ids, id_text
 from ._running import ProgressLike, progress_of, threads_of
 from ._shapes import SHAPED, shaped
@@ -132,7 +132,7 @@ class Votes:
                 na=missing,
                 duplicates=word("duplicates", duplicates),
                 lenient=lenient,
-                min_votes=whole("min_votes", min_votes),
+                min_votes=integer("min_votes", min_votes),
                 fold_case=fold_case and labels.originals is None,
                 trim=trim and labels.originals is None,
                 allow_many_classes=allow_many_classes,
@@ -420,11 +420,11 @@ def read_votes(
         duplicates=duplicates,
         lenient=lenient,
         renormalise=renormalise,
-        min_votes=whole("min_votes", min_votes),
+        min_votes=integer("min_votes", min_votes),
         fold_case=fold_case,
         trim=trim,
         allow_many_classes=allow_many_classes,
-        skip=whole("skip", skip),
+        skip=integer("skip", skip),
         scale=scale,
         pair_a=a,
         pair_b=b,

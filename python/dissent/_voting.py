@@ -152,8 +152,8 @@ class MajorityVote(Aggregator):
                 return skills
             if hasattr(skills, "drop"):
                 return skills.drop(ignored)
-            there = ~np.isin(skills.index, ignored)
-            return Values(skills.index[there], skills.values[there], "skill", "worker")
+            selected = ~np.isin(skills.index, ignored)
+            return Values(skills.index[selected], skills.values[selected], "skill", "worker")
 
         return self._once("skills", make)
 
@@ -236,8 +236,8 @@ class GoldMajorityVote(MajorityVote):
             values = self._by_worker(self._have("gold_skill"), "skill")
             if hasattr(values, "dropna"):
                 return values.dropna()
-            there = ~np.isnan(values.values)
-            return Values(values.index[there], values.values[there], "skill", "worker")
+            selected = ~np.isnan(values.values)
+            return Values(values.index[selected], values.values[selected], "skill", "worker")
 
         return self._once("skills", make)
 

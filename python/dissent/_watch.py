@@ -10,7 +10,7 @@ from . import _core
 from ._categories import class_list
 from ._columns import _is_missing, _plain
 from ._core import OptionError
-from ._checks import real, whole
+from ._checks import real, integer
 from ._ids import id_text
 from ._results import _table, _text as _cell
 
@@ -94,15 +94,15 @@ class Watch:
         rule = _DUPLICATES.index(duplicates)
         self._watch = _core.watch_open(
             real("retire", retire),
-            whole("min_votes", min_votes),
-            whole("ask_from", ask_from),
-            whole("max_votes", max_votes),
-            whole("remember", remember, high=2**63 - 1),
+            integer("min_votes", min_votes),
+            integer("ask_from", ask_from),
+            integer("max_votes", max_votes),
+            integer("remember", remember, high=2**63 - 1),
             real("power", power),
             real("limit", limit),
             rule,
             names,
-            whole("memory", memory, high=2**63 - 1),
+            integer("memory", memory, high=2**63 - 1),
         )
 
     def add(self, task: object, worker: object, label: object) -> list[WatchRow]:
@@ -117,7 +117,7 @@ class Watch:
     @property
     def counts(self) -> dict[str, int]:
         """votes, late, duplicates, confident, at_vote_limit (done at max_votes), open, n_workers, n_classes."""
-        return self._watch.look()
+        return self._watch.view()
 
     def __repr__(self) -> str:
         n = self.counts

@@ -36,8 +36,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """SoftTrainer is listed where transformers and PyTorch are installed, so that help() works without them."""
-    there = all(importlib.util.find_spec(name) for name in ("transformers", "torch"))
-    return sorted([*globals(), *(["SoftTrainer"] if there else [])])
+    labelled = all(importlib.util.find_spec(name) for name in ("transformers", "torch"))
+    return sorted([*globals(), *(["SoftTrainer"] if labelled else [])])
 
 
 def _datasets() -> Any:
@@ -121,25 +121,25 @@ def join(
     classes = table.classes.ids if table is not None and table.classes is not None else crowd.classes.tolist()  # type: ignore[union-attr]
     ids = list(dataset[task])
     places = [Ids(table.tasks.ids if table is not None and table.tasks is not None else crowd.tasks.tolist()).find_all(ids)]  # type: ignore[union-attr]
-    there = places[0] >= 0
-    if not there.all() and not lenient:
+    labelled = places[0] >= 0
+    if not labelled.all() and not lenient:
         raise _core.DataError(
-            f"no label for the task {ids[int(np.argmin(there))]!r} and {int((~there).sum()) - 1} others; lenient=True "
+            f"no label for the task {ids[int(np.argmin(labelled))]!r} and {int((~labelled).sum()) - 1} others; lenient=True "
             "leaves such items out"
         )
-    if not there.any():
+    if not labelled.any():
         raise _core.DataError(f"none of the {len(ids)} items has a label; is {task!r} the column with the task ids?")
-    kept = dataset if there.all() else dataset.select(np.flatnonzero(there).tolist())
-    ids = [i for i, known in zip(ids, there.tolist()) if known]
+    selected = dataset if labelled.all() else dataset.select(np.flatnonzero(labelled).tolist())
+    ids = [i for i, known in zip(ids, labelled.tolist()) if known]
     if table is not None:
         feature = datasets.Sequence(datasets.Value("float32"), length=len(classes))
-        kept = _with(kept, "labels", table.p[places[0][there]].astype(np.float32).tolist(), feature)
+        selected = _with(selected, "labels", table.p[places[0][labelled]].astype(np.float32).tolist(), feature)
     if gold is not None:
         codes = gold_codes(gold, Ids(ids), Ids(classes), what="gold")
-        kept = _with(kept, "gold", codes.tolist(), datasets.Value("int64"))
+        selected = _with(selected, "gold", codes.tolist(), datasets.Value("int64"))
     if crowd is not None:
-        kept = _with_votes(kept, crowd, ids, classes, datasets)
-    return kept
+        selected = _with_votes(selected, crowd, ids, classes, datasets)
+    return selected
 
 
 def _with(dataset: Any, name: str, values: list[Any], feature: Any) -> Any:

@@ -279,7 +279,7 @@ class SoftLabelDataset(torch.utils.data.Dataset):
         if gold is not None:
             codes = gold_codes(gold, Ids(self.tasks), Ids(self.classes), what="gold")
             self.gold = torch.from_numpy(codes.astype(np.int64))
-        self._take_votes()
+        self._gather_votes()
 
     def _rows(self, table: Any) -> np.ndarray:
         if table.tasks is None:
@@ -292,7 +292,7 @@ class SoftLabelDataset(torch.utils.data.Dataset):
             raise _core.DataError(f"labels: nothing about task {missing!r}; leave the item out, or add its label")
         return table.p[place]
 
-    def _take_votes(self) -> None:
+    def _gather_votes(self) -> None:
         if self.votes is None:
             return
         item, worker, label = self.votes.rows()

@@ -26,11 +26,11 @@ from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
 from ._perspectives import table_file
 from ._results import SoftLabels
-from ._checks import device_of, real, whole, word
+from ._checks import device_of, real, integer, word
 from ._running import ProgressLike
 from ._ids import Ids
 from ._tables import LabelTable, id_array, known_labels, label_table
-from ._trained import TrainedModel, kept_with
+from ._trained import TrainedModel, read_extras
 from ._votes import Votes, as_votes
 from .aggregation import Standard
 
@@ -235,7 +235,7 @@ class SoftClassifier(TrainedModel):
         where tasks are known, a DataFrame when X is pandas, else an array; an array per sentence of tokens."""
         if folds < 2:
             raise _core.OptionError(f"{folds} folds; 2 or more are possible")
-        known = {"fold_jobs": whole("jobs", jobs, 0, 1024)}
+        known = {"fold_jobs": integer("jobs", jobs, 0, 1024)}
         result, rows, targets, _ = self._train(
             X, y, gold, votes, tasks, dev, folds, dev_share, known, sample_weight=sample_weight
         )
@@ -290,13 +290,13 @@ class SoftClassifier(TrainedModel):
                 model=self._model_spec(rows.kind),
                 objective=self.objective,
                 seed=seed_of(self.random_state),
-                epochs=0 if self.n_epochs is None else whole("n_epochs", self.n_epochs, 0, 10**9),
-                batch=0 if self.batch_size is None else whole("batch_size", self.batch_size, 0, 10**9),
+                epochs=0 if self.n_epochs is None else integer("n_epochs", self.n_epochs, 0, 10**9),
+                batch=0 if self.batch_size is None else integer("batch_size", self.batch_size, 0, 10**9),
                 rate=0.0 if self.learning_rate is None else real("learning_rate", self.learning_rate, 0, 1000),
                 optimizer=self.optimizer,
                 schedule=self.schedule,
                 keep=self.keep,
-                patience=whole("patience", self.patience),
+                patience=integer("patience", self.patience),
                 soft_weight=real("soft_weight", self.soft_weight),
                 log_base=real("log_base", self.log_base),
                 floor=real("floor", self.floor),
@@ -304,7 +304,7 @@ class SoftClassifier(TrainedModel):
                 order=self.order,
                 keep_last=self.keep_last,
                 class_weights=self.class_weights,
-                accumulate=whole("accumulate", self.accumulate),
+                accumulate=integer("accumulate", self.accumulate),
                 lenient=True,
                 vectors=None if self.vectors is None else os.fspath(self.vectors),
                 encoder=None if self.encoder is None else os.fspath(self.encoder),
@@ -354,8 +354,8 @@ class SoftClassifier(TrainedModel):
         ):
             if needs[need] and have is None:
                 nothing = f"{type(self).__name__} requires y to be passed, but the target y is None: "
-                asked = y is None and gold is None and votes is None
-                raise _core.OptionError(f"{nothing if asked else ''}the objective {self.objective} needs {what}")
+                predict_only = y is None and gold is None and votes is None
+                raise _core.OptionError(f"{nothing if predict_only else ''}the objective {self.objective} needs {what}")
         if soft is None and hard is None and votes is None:
             raise _core.OptionError("nothing to learn from: give y or votes")
         return Targets(
@@ -421,16 +421,16 @@ class SoftClassifier(TrainedModel):
 
     def _task_texts(self, rows: Rows, votes: Votes) -> tuple[list[str], np.ndarray]:
         """The items' ids as the votes' texts, and which of them have votes."""
-        there, names = Ids(votes.tasks.tolist()), votes.core.names("task")
+        task_ids, names = Ids(votes.tasks.tolist()), votes.core.names("task")
         ids = list(range(rows.n)) if rows.ids is None else rows.ids.ids
-        place = there.find_all(ids)
-        taken = set(names)
+        place = task_ids.find_all(ids)
+        used_names = set(names)
         texts = []
         for i, (at, k) in enumerate(zip(place.tolist(), ids)):
             text = names[at] if at >= 0 else f"{k}"
-            while at < 0 and text in taken:
+            while at < 0 and text in used_names:
                 text += f" (item {i})"
-            taken.add(text)
+            used_names.add(text)
             texts.append(text)
         return texts, place >= 0
 
@@ -452,9 +452,9 @@ class SoftClassifier(TrainedModel):
         """A trained model of a folder, also one that ``dissent train`` has written; its classes are then texts."""
         path = os.fspath(folder)
         model = _core.load_model(path)
-        look = model.look()
-        classifier = cls(objective=look["objective"], model=look["model"], random_state=look["seed"])
+        view = model.view()
+        classifier = cls(objective=view["objective"], model=view["model"], random_state=view["seed"])
         classifier.set_params(**params)
-        classes, features = kept_with(path, look["classes"])
+        classes, features = read_extras(path, view["classes"])
         classifier._keep(model, id_array(classes), features=features)
         return classifier

@@ -37,12 +37,12 @@ def test_pandas_in_pandas_out(cls, frame):
 
 @pytest.mark.parametrize("cls", ALL)
 def test_lists_give_the_same_numbers(cls, frame, columns):
-    there = cls().fit(frame)
+    other_fit = cls().fit(frame)
     here = cls().fit(columns)
     assert isinstance(here.probas_, dissent.SoftLabels) and isinstance(here.labels_, dissent.Values)
-    table = there.probas_.loc[here.probas_.tasks.tolist()].to_numpy()
+    table = other_fit.probas_.loc[here.probas_.tasks.tolist()].to_numpy()
     assert np.array_equal(table, np.asarray(here.probas_))
-    assert here.labels_.to_dict() == there.labels_.to_dict()
+    assert here.labels_.to_dict() == other_fit.labels_.to_dict()
 
 
 @pytest.mark.parametrize("cls", ALL + COMBINATIONS)
@@ -167,8 +167,8 @@ def test_calibrated_gives_the_default_labels(tmp_path):
 
 def test_device(columns):
     """A device is asked for by its name; without one, auto is the processor, and a fit says where it was."""
-    there = dissent.DawidSkene(device="auto").fit(columns)
-    assert np.allclose(np.asarray(there.probas_), np.asarray(dissent.DawidSkene().fit(columns).probas_), rtol=0, atol=1e-10)
-    assert there._fitted["fit"].summary()["device"] in ("cpu", "cuda:0")
+    other_fit = dissent.DawidSkene(device="auto").fit(columns)
+    assert np.allclose(np.asarray(other_fit.probas_), np.asarray(dissent.DawidSkene().fit(columns).probas_), rtol=0, atol=1e-10)
+    assert other_fit._fitted["fit"].summary()["device"] in ("cpu", "cuda:0")
     with pytest.raises(_core.OptionError, match="abacus"):
         dissent.MACE(device="abacus").fit(columns)

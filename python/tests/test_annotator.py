@@ -15,10 +15,10 @@ def test_two_opinions():
     votes = [(i, f"w{w}", int(truth[i] ^ (w % 2))) for i in range(200) for w in range(6)]
     model = dissent.SoftClassifier("annotator:hidden=16", "mlp:hidden=32,dropout=0", n_epochs=30, learning_rate=5e-3)
     model.fit(x[:150], votes=[v for v in votes if v[0] < 150], tasks=list(range(150)))
-    asked = np.repeat(np.arange(150, 200), 6)
+    predicted_items = np.repeat(np.arange(150, 200), 6)
     workers = [f"w{w}" for _ in range(50) for w in range(6)]
-    p = model.predict_workers(x[asked], workers)
-    predicted = np.array([truth[i] ^ (int(w[1]) % 2) for i, w in zip(asked, workers)])
+    p = model.predict_workers(x[predicted_items], workers)
+    predicted = np.array([truth[i] ^ (int(w[1]) % 2) for i, w in zip(predicted_items, workers)])
     assert (p.argmax(axis=1) == predicted).mean() > 0.9
     with pytest.raises(dissent.DataError, match="workers for"):
         model.predict_workers(x[:2], ["w0"])

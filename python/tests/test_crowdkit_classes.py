@@ -13,7 +13,7 @@ from conftest import make_crowd
 import dissent
 
 
-def kos_by_hand(item, worker, sign, n_iter):
+def kos_reference(item, worker, sign, n_iter):
     """The messages of Karger, Oh and Shah 2011 as sums over neighbours, from 1."""
     n = len(item)
     y = np.ones(n)
@@ -30,7 +30,7 @@ def test_kos_is_the_published_recursion():
     item, worker, label = votes.rows()
     sign = np.where(label == 0, 1.0, -1.0)
     for n_iter in (0, 1, 2, 7):
-        y = kos_by_hand(item, worker, sign, n_iter)
+        y = kos_reference(item, worker, sign, n_iter)
         fit = dissent.KOS(n_iter=n_iter).fit(votes)
         decision = np.bincount(item, weights=sign * y) / np.bincount(item, weights=np.abs(y))
         assert np.allclose(fit.result_.p[:, 0], (1 + decision) / 2, atol=1e-12)

@@ -88,9 +88,9 @@ def test_stores_are_merged(plan, tmp_path):
     experiment.run(plan, store=two, filters="cell=soft", n_jobs=1)
     assert experiment.merge(both, one, two) == {"added": 4, "known": 0, "differ": 0, "waiting": 0}
     assert experiment.merge(both, one)["known"] == 2
-    whole = tmp_path / "whole"
-    experiment.run(plan, store=whole, n_jobs=1)
-    assert experiment.table(plan, store=both)["mean"].tolist() == experiment.table(plan, store=whole)["mean"].tolist()
+    complete = tmp_path / "whole"
+    experiment.run(plan, store=complete, n_jobs=1)
+    assert experiment.table(plan, store=both)["mean"].tolist() == experiment.table(plan, store=complete)["mean"].tolist()
     with pytest.raises(dissent.FileError, match="no store there"):
         experiment.merge(both, tmp_path / "nowhere")
 

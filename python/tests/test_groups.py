@@ -42,8 +42,8 @@ def test_votes_of_groups(votes, people):
     parts = dissent.group_votes(votes, dissent.Groups(dict(zip(people["worker"], people["side"])), min_group=2))
     assert sorted(parts) == ["left", "right"]
     assert sum(map(len, parts.values())) == len(votes)
-    whole = dissent.group_agreement(votes, dissent.Groups(people, "side", min_group=2), permutations=0, resamples=0)
-    for name, within in zip(whole.names, whole.groups["within"].tolist()):
+    all_groups = dissent.group_agreement(votes, dissent.Groups(people, "side", min_group=2), permutations=0, resamples=0)
+    for name, within in zip(all_groups.names, all_groups.groups["within"].tolist()):
         assert parts[name].classes.tolist() == votes.classes.tolist()
         assert dissent.agreement(parts[name], resamples=0, pairs=False).alpha_nominal == pytest.approx(within, abs=1e-12)
         assert dissent.Standard().fit(parts[name]).result_.p.shape[1] == len(votes.classes)

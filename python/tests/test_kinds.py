@@ -110,7 +110,7 @@ def test_review_of_ordered_classes():
     workers = {row: bias for row, bias in zip(found.workers["worker"], found.workers["bias"])}
     assert max(workers, key=workers.get) == "w0" and found.n_biased == 1
     assert all(found.workers["bias_low"] < found.workers["bias_high"]) and all(found.workers["spread"] > 0)
-    assert {"place", "place_se"} <= set(found.items.columns if hasattr(found.items, "columns") else found.items)
+    assert {"position", "position_se"} <= set(found.items.columns if hasattr(found.items, "columns") else found.items)
     assert found.to_dict()["n_biased"] == 1
     plain = dissent.review(votes)
     assert plain.n_biased == 0 and "bias" not in (plain.workers.columns if hasattr(plain.workers, "columns") else plain.workers)

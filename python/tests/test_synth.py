@@ -110,4 +110,4 @@ def test_results_show_themselves_in_a_line_and_in_notebooks():
     assert repr(made) == f"SyntheticCrowd({votes!r}, texts)"
     watch = dissent.Watch()
     watch.add("t", "w", "a")
-    assert repr(watch) == "Watch(1 votes; 0 tasks sure, 0 at the limit, 1 open)"
+    assert repr(watch) == "Watch(1 votes; 0 tasks confident, 0 at the limit, 1 open)"

@@ -130,7 +130,7 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
 static PyMethodDef methods[] = {
     {"add", add, METH_VARARGS, "A vote: task, worker, label; the rows that it led to."},
     {"finalize", finalize, METH_NOARGS, "Updates all open items; returns the rows of the confident ones."},
-    {"look", get_info, METH_NOARGS, "Counts."},
+    {"view", get_info, METH_NOARGS, "Counts."},
     {"write", write_open, METH_VARARGS, "The labels of open items into a file."},
     {NULL, NULL, 0, NULL},
 };

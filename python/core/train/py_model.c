@@ -208,7 +208,7 @@ static PyMethodDef methods[] = {
     {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution per item."},
     {"save", save, METH_VARARGS, "save(folder)"},
     {"export", export_folder, METH_VARARGS, "export(folder)\n\nAs transformers has it."},
-    {"look", get_info, METH_NOARGS, "look()\n\nWhat the model is and how it was trained."},
+    {"view", get_info, METH_NOARGS, "view()\n\nWhat the model is and how it was trained."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot slots[] = {

@@ -309,7 +309,7 @@ static PyMethodDef methods[] = {
     {"encode", (PyCFunction)(void (*)(void))encode, METH_VARARGS | METH_KEYWORDS, "Ids of texts or pairs of texts."},
     {"encode_words", (PyCFunction)(void (*)(void))encode_words, METH_VARARGS | METH_KEYWORDS,
      "Ids of sentences that are split into words."},
-    {"look", get_info, METH_NOARGS, "Model, number of ids, maximum length, special ids."},
+    {"view", get_info, METH_NOARGS, "Model, number of ids, maximum length, special ids."},
     {"token_id", token_id, METH_VARARGS, "The id of a token, -1 without one."},
     {NULL, NULL, 0, NULL},
 };
