@@ -383,7 +383,7 @@ const cli_command cli_cmd_eval = {
         "  dissent eval predicted.csv --gold gold.csv\n"
         "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json metrics.json\n"
         "  dissent eval predicted.csv --votes votes.csv --human-labels softmax --items items.csv\n"
-        "  dissent eval --perspectives votes --votes test.csv --annotators per-annotator.csv --history train.csv\n"
+        "  dissent eval --perspectives votes --votes test.csv --annotators each.csv --history train.csv\n"
         "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n",
     .basic = "gold|human|votes|human-labels|metric|over|output|items|json|quiet",
     .ranks = true,

@@ -486,7 +486,7 @@ const cli_command cli_cmd_plan = {
     .examples = "  dissent plan pilot.csv --metric alpha --half-width .05\n"
                 "  dissent plan pilot.csv --metric difference --judge gpt --second-judge claude --effect .03\n"
                 "  dissent plan --metric judge --value .8 --kappa .5 --half-width .03\n",
-    .basic = "metric|effect|power|half-width|judge|second_judge|gold|budget|output|page|json",
+    .basic = "metric|effect|power|half-width|judge|second-judge|gold|budget|output|json",
     .names = CLI_NAMES_FILE,
     .min = 0,
     .max = SIZE_MAX,
