@@ -29,7 +29,14 @@ has() {
 part_wheels() {
     has wheels || skip "./run wheels is not available"
     ./run wheels
-    cp build/wheels/dist/*-"$version"-*.whl "$dist"
+    cp build/wheels/dist/dissent_labels-"$version"-*.whl "$dist"
+}
+
+part_cuda() {
+    has wheels || skip "./run wheels is not available"
+    command -v nvcc >/dev/null || skip "nvcc is not installed"
+    ./run wheels cuda
+    cp build/wheels/dist/dissent_labels_cuda-"$version"-*.whl "$dist"
 }
 
 part_deb() {
@@ -55,7 +62,7 @@ part_site() {
 }
 
 code=0
-for part in sdist wheels deb r web site; do
+for part in sdist wheels cuda deb r web site; do
     result=0
     (set +e; (set -e; "part_$part") >"$logs/$part.log" 2>&1; echo $? >"$logs/$part.code")
     result=$(cat "$logs/$part.code")

@@ -404,11 +404,18 @@ int dis__os_remove_folder(const char *path)
     return widen(path, wide) ? (RemoveDirectoryW(wide) ? 0 : fail()) : -1;
 }
 
+/* A file that another thread or program has open cannot be replaced until it is closed. */
 int dis__os_rename(const char *from, const char *to)
 {
+    enum { STEP_MS = 10, PATIENCE_MS = 2000 };
     wide_path a, b;
     if (!widen(from, a) || !widen(to, b)) return -1;
-    return MoveFileExW(a, b, MOVEFILE_REPLACE_EXISTING) ? 0 : fail();
+    for (int waited = 0; !MoveFileExW(a, b, MOVEFILE_REPLACE_EXISTING); waited += STEP_MS) {
+        const DWORD code = GetLastError();
+        if ((code != ERROR_ACCESS_DENIED && code != ERROR_SHARING_VIOLATION) || waited >= PATIENCE_MS) return fail();
+        Sleep(STEP_MS);
+    }
+    return 0;
 }
 
 int dis__os_create_folder(const char *path)
