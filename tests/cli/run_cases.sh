@@ -12,7 +12,7 @@ source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 DISSENT=${DISSENT:-$source/build/dissent}
 DISSENT_FAULTY=${DISSENT_FAULTY:-$source/build/dissent-faulty}
 export DISSENT DISSENT_FAULTY
-unset NO_COLOR DISSENT_FAULT DISSENT_ISA || :
+unset NO_COLOR DISSENT_FAULT DISSENT_ISA DISSENT_DATA || :
 LC_ALL=C.UTF-8
 export LC_ALL
 scratch=$(mktemp -d)
