@@ -168,12 +168,13 @@ def plan(
     }
     table = None if votes is None else votes if isinstance(votes, Votes) else Votes(votes, duplicates="all", n_jobs=n_jobs)
     person = codes = None
-    names = [None, None]
+    first: str | None = None
+    second: str | None = None
     if table is None:
         if judge is not None or second_judge is not None or gold is not None or class_name is not None or people is not None:
             raise _core.OptionError("judge, second_judge, people, gold and class_name are about the votes of a pilot; pass votes")
     else:
-        names = [None if j is None else _name(table, j) for j in (judge, second_judge)]
+        first, second = (None if j is None else _name(table, j) for j in (judge, second_judge))
         judges = [j for j in (judge, second_judge) if j is not None]
         if people is None:
             person = people_among(table, judges) if judges else np.ones(len(table.workers), np.uint8)
@@ -185,7 +186,8 @@ def plan(
         person,
         codes,
         word("metric", metric, "'alpha'"),
-        *names,
+        first,
+        second,
         None if class_name is None else str(class_name),
         {name: real(name, x) for name, x in numbers.items() if x is not None},
         _counts("items", items),
