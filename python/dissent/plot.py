@@ -31,6 +31,7 @@ from ._evaluate import Evaluation, evaluate
 from ._agreement import Agreement, agreement as measure_agreement
 from ._review import Review, review
 from ._tables import label_table
+from ._votes import Votes, as_votes
 
 __all__ = ["agreement", "annotators", "confusion", "disagreement", "learning_curves", "reliability", "style"]
 
@@ -132,7 +133,7 @@ def reliability(pred: Any, gold: Any = None, *, n_bins: int = 10, title: str | N
         ax.scatter(x, y, s=12 + 120 * n / n.max(), color=color, edgecolor="white", zorder=4, label=f"{name} {ece}".strip())
     ax.set(xlim=(0, 1.02), ylim=(0, 1.02))
     ax.set_aspect("equal")
-    ax.legend(loc="lower right", frameon=False)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False)
     return _finish(ax, title, "confidence (probability of the predicted class)", "accuracy")
 
 
@@ -250,7 +251,8 @@ def annotators(result: Any, *, top: int = 40, title: str | None = "Annotators", 
 
 
 def disagreement(labels: Any, *, top: int | None = None, title: str | None = "Disagreement", ax: Any = None) -> Any:
-    """Map of disagreement: the distribution of every task, tasks sorted from certain to uncertain.
+    """Map of disagreement: the distribution of every task, in blocks of the most probable class, each sorted from certain to
+    uncertain. The width of a block is the number of its tasks, and the area above its own color is the disagreement.
 
     Parameters
     ----------
@@ -263,8 +265,11 @@ def disagreement(labels: Any, *, top: int | None = None, title: str | None = "Di
     p = table.p
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.where(p > 0, p * np.log(p), 0.0).sum(axis=1)
-    order = np.lexsort((np.argmax(p, axis=1), np.round(entropy, 6)))
-    p = p[order[-top:] if top else order]
+    if top:
+        uncertain = np.sort(np.argsort(-np.round(entropy, 6), kind="stable")[:top])
+        p, entropy = p[uncertain], entropy[uncertain]
+    label = np.argmax(p, axis=1)
+    p = p[np.lexsort((-p.max(axis=1, initial=0), np.round(entropy, 6), label))]
     # from the most probable class of a task upwards, so that the lower edge shows how certain it is
     ax = _axes(ax, 6.4, 3.2)
     classes = list(range(p.shape[1])) if table.classes is None else table.classes.ids
@@ -276,11 +281,13 @@ def disagreement(labels: Any, *, top: int | None = None, title: str | None = "Di
         at = rank == k
         rows = at.any(axis=1)
         ax.bar(x[rows], height[at], bottom=base[at], width=1.0, color=COLORS[k % len(COLORS)], linewidth=0, label=str(c))
+    for edge in np.flatnonzero(np.diff(np.sort(label))):
+        ax.axvline(edge + 0.5, color="white", linewidth=1.5)
     ax.set(xlim=(-0.5, len(p) - 0.5), ylim=(0, 1))
     ax.grid(False)
     if len(classes) <= 12:
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title="class", alignment="left", frameon=False)
-    return _finish(ax, title, "tasks, from certain to uncertain", "probability")
+    return _finish(ax, title, "tasks by label, each from certain to uncertain", "probability")
 
 
 def agreement(result: Any, *, measure: str = "cohen", top: int = 30, title: str | None = None, ax: Any = None) -> Any:
@@ -291,17 +298,20 @@ def agreement(result: Any, *, measure: str = "cohen", top: int = 30, title: str 
     result : Agreement, Votes or a table
         A result of agreement(), or votes.
     measure : {"cohen", "scott", "agreement", "cohen_linear", "cohen_quadratic"}
-        Coefficient of each pair. Pairs without enough common tasks are empty.
+        Coefficient of each pair. Pairs without enough common tasks are empty. Of votes, so are pairs of annotators who both
+        always give one label: their coefficient is not defined.
     top : int
         Number of annotators: those with the most common tasks.
     """
-    found = result if isinstance(result, Agreement) else measure_agreement(result, resamples=0)
+    votes = None if isinstance(result, Agreement) else as_votes(result)
+    found = result if votes is None else measure_agreement(votes, resamples=0)
     pairs = found.pairs
     if pairs is None:
         raise _core.DataError("agreement: no pairs of annotators; pass votes with annotator ids, or pairs=True")
     if measure not in pairs.columns:
         raise _core.OptionError(f"measure={measure!r}: choose one of {[c for c in pairs.columns if c not in 'abn']}")
     a, b, n, value = (_column(pairs, c) for c in ("a", "b", "n", measure))
+    constant = set() if votes is None or measure == "agreement" else _constant(votes)
     common: dict[Any, int] = {}
     for one, other, count in zip(a.tolist(), b.tolist(), n.tolist()):
         common[one] = common.get(one, 0) + count
@@ -310,18 +320,30 @@ def agreement(result: Any, *, measure: str = "cohen", top: int = 30, title: str 
     place = {w: i for i, w in enumerate(chosen)}
     matrix = np.full((len(chosen), len(chosen)), np.nan)
     for one, other, v in zip(a.tolist(), b.tolist(), value.tolist()):
-        if one in place and other in place and v is not None:
+        if one in place and other in place and v is not None and not (one in constant and other in constant):
             matrix[place[one], place[other]] = matrix[place[other], place[one]] = v
     mean = np.array([np.nanmean(row) if np.isfinite(row).any() else -1 for row in matrix])
     order = np.argsort(-mean, kind="stable")
     matrix, names = matrix[np.ix_(order, order)], [chosen[i] for i in order]
-    size = 1.6 + 0.34 * len(names)
-    ax = _axes(ax, size + 0.6, size)
+    size, own = 1.6 + 0.34 * len(names), ax is None
+    ax = _axes(ax, size + 1.2, size)
     texts = [[f"{v:.2f}" if np.isfinite(v) else "" for v in row] for row in matrix] if len(names) <= 14 else None
     share = measure == "agreement"
     _heat(ax, matrix, names, names, texts, HEAT if share else BALANCE, 0 if share else -1, 1)
+    if own:
+        bar = ax.figure.colorbar(ax.images[0], ax=ax, shrink=0.5, aspect=24, pad=0.02)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=0)
     name = {"cohen": "Cohen's kappa", "scott": "Scott's pi", "agreement": "Share of equal votes"}.get(measure, measure)
     return _finish(ax, f"{name} of annotators" if title is None else title, "", "")
+
+
+def _constant(votes: Votes) -> set[Any]:
+    """Annotators who give the same label to all tasks."""
+    _, worker, label = votes.rows()
+    n, k = votes.core.n_workers, votes.core.n_classes
+    used = np.bincount(np.unique(worker * k + label) // k, minlength=n)
+    return set(votes.workers[used == 1].tolist())
 
 
 def learning_curves(models: Any, *, metric: str = "loss", title: str | None = "Learning curves", ax: Any = None) -> Any:
@@ -336,6 +358,7 @@ def learning_curves(models: Any, *, metric: str = "loss", title: str | None = "L
     """
     ax = _axes(ax, 5.2, 3.4)
     named = {str(k): v for k, v in models.items()} if isinstance(models, Mapping) else {"": models}
+    ringed = False
     for k, (name, model) in enumerate(named.items()):
         history = model if isinstance(model, (list, tuple)) else model.history_
         points = [(i + 1, e[metric]) for i, e in enumerate(history) if e.get(metric) is not None]
@@ -347,8 +370,12 @@ def learning_curves(models: Any, *, metric: str = "loss", title: str | None = "L
         best = getattr(model, "best_epoch_", None)
         if best is not None and best + 1 in x and getattr(model, "keep_", None):
             ax.plot([best + 1], [y[x.index(best + 1)]], "o", color="white", markeredgecolor=color, markeredgewidth=1.6)
-    if any(named):
-        ax.legend(frameon=False)
+            ringed = True
+    handles, _ = ax.get_legend_handles_labels()
+    if ringed:
+        handles.append(plt.Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor=SOFT, markeredgewidth=1.6, label="epoch kept"))
+    if handles:
+        ax.legend(handles=handles, frameon=False)
     ax.xaxis.get_major_locator().set_params(integer=True)
     text = {"loss": "training loss", "dev_cross_entropy": "cross-entropy, development set"}.get(metric)
     keep = next((m.keep_ for m in named.values() if getattr(m, "keep_", None)), "metric")

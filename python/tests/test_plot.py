@@ -107,6 +107,22 @@ def test_agreement(crowd, tmp_path):
         plot.agreement(votes, measure="magic")
 
 
+def test_agreement_of_constant_annotators_is_not_drawn():
+    """Two annotators who always answer "a" agree by convention; their kappa is not defined."""
+    votes = dissent.Votes([(t, w, "a" if w in ("x", "y") or t % 2 else "b") for t in range(12) for w in ("x", "y", "z", "u")])
+    ax = plot.agreement(votes)
+    names, matrix = [t.get_text() for t in ax.get_yticklabels()], np.ma.filled(ax.images[0].get_array(), np.nan)
+    assert np.isnan(matrix[names.index("x"), names.index("y")])
+    assert matrix[names.index("z"), names.index("u")] == 1 and matrix[names.index("x"), names.index("z")] == 0
+
+
+def test_disagreement_is_in_blocks_of_labels():
+    soft = dissent.SoftLabels(list("abcd"), ["no", "yes"], [[0.4, 0.6], [0.9, 0.1], [0, 1.0], [0.6, 0.4]])
+    ax = plot.disagreement(soft)
+    low = {round(p.get_x() + 0.5): (p.get_height(), p.get_facecolor()) for p in ax.patches if p.get_y() == 0}
+    assert [low[i][0] for i in range(4)] == pytest.approx([0.9, 0.6, 1.0, 0.6]) and low[0][1] == low[1][1] != low[2][1] == low[3][1]
+
+
 def test_learning_curves(tmp_path):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(40, 3)), rng.integers(2, size=40)
