@@ -15,8 +15,8 @@ sklearn = pytest.importorskip("sklearn", minversion="1.6")
 SMALL = "mlp:hidden=8,dropout=0"
 EXPECTED = dict.fromkeys(
     ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
-    "stochastic gradient descent: other batches give another model, as in MLPClassifier; "
-    "test_weights_of_a_full_batch_are_repetitions checks the equivalence for full batches",
+    "stochastic gradient descent: other batches give another model; scikit-learn has the same exceptions for SGDClassifier. "
+    "test_weights_of_a_full_batch_are_repetitions checks the equivalence for full batches in a fixed order",
 )
 
 
@@ -171,6 +171,26 @@ def test_continuous_targets_fail_unless_declared(blobs):
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         SoftClassifier("gold", SMALL, n_epochs=1).fit(x, y)
     assert SoftClassifier("gold", SMALL, n_epochs=1, classes=[1.5, 2.0]).fit(x, y).classes_.tolist() == [1.5, 2.0]
+
+
+def test_tags(blobs):
+    from sklearn.utils import get_tags
+
+    tags = get_tags(SoftClassifier())
+    assert tags.estimator_type == "classifier" and tags.target_tags.required and tags.classifier_tags.multi_class
+    assert tags.input_tags.sparse and tags.input_tags.string and not tags.input_tags.allow_nan
+    x, y = blobs
+    with pytest.raises(ValueError, match="NaN"):
+        SoftClassifier("gold", SMALL, n_epochs=1).fit(np.where(x > 20, np.nan, x) * np.nan, y)
+
+
+def test_log_probabilities(blobs):
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    x, y = blobs
+    model = SoftClassifier("gold", SMALL, n_epochs=3).fit(x, y)
+    p = model.predict_proba(x)
+    assert np.allclose(np.exp(model.predict_log_proba(x)), p, rtol=1e-6) and np.allclose(p.sum(axis=1), 1)
+    assert np.array_equal(model.predict_log_proba(scipy_sparse.csr_matrix(x)), model.predict_log_proba(x))
 
 
 def test_not_fitted():
