@@ -25,6 +25,11 @@ static const cli_option options[] = {
                       CLI_HELP(OUTPUT, "with --accept: write the accepted items")),
     CLI_OUTPUT_OPTION(review_values, send_back, "send-back", CLI_TABLE_FORMATS,
                       CLI_HELP(OUTPUT, "with --accept: write the other items, the least probable label first")),
+    CLI_OUTPUT_OPTION(review_values, causes, "causes", CLI_TABLE_FORMATS,
+                      CLI_HELP(OUTPUT, "write for each vote the probability of a slip, another reading, a group's view")),
+    OPTION(TEXT, readings, "readings", .argument = "FILE", .names = CLI_NAMES_OUTPUT, .formats = CLI_LABEL_FORMATS,
+           CLI_HELP(OUTPUT, "write soft labels without slips")),
+    CLI_GROUPS_OPTIONS(review_values, groups),
     OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
     CLI_TEXTS_OPTIONS(review_values, texts),
     OPTION(LIST, method, "method", .argument = "SPEC", .names = CLI_NAMES_METHOD),
@@ -53,6 +58,8 @@ static int check_options(const review_command *job)
     const review_values *v = job->v;
     if ((v->accepted || v->send_back) && !(v->accept > 0))
         return cli_error(job->c, DIS_EUSAGE, "%s needs --accept P", v->accepted ? "--accepted" : "--send-back");
+    if (v->groups.group && !v->causes && !v->readings)
+        return cli_usage(job->c, "--group needs --causes FILE or --readings FILE");
     int code = cli_metric_table_check(job->c, &v->figures);
     if (code == 0) code = texts_input_check(job->c, &v->texts, true);
     if (code == 0 && cli_is_dash(v->labels))
@@ -180,6 +187,16 @@ static int write_all(const review_command *job)
         status = review_items_write(job, v->accepted, NULL, all, REVIEW_ACCEPTED_ITEMS);
     if (status == DIS_OK && v->send_back) status = review_items_write(job, v->send_back, NULL, all, REVIEW_OTHER_ITEMS);
     if (status == DIS_OK && v->workers) status = review_workers_write(job, v->workers);
+    if (status == DIS_OK && v->causes) status = review_causes_write(job, v->causes);
+    if (status == DIS_OK && v->readings && job->view.reading_p) {
+        dis_labels_view labels = dis_labels_view_default();
+        labels.n_items = job->in.view.n_items;
+        labels.n_classes = job->in.view.n_classes;
+        labels.p = job->view.reading_p;
+        labels.tasks = job->in.view.tasks;
+        labels.classes = job->in.view.classes;
+        status = dis_labels_write(NULL, &labels, v->readings, NULL);
+    }
     if (status == DIS_OK && v->figures.json) status = review_json_write(job, v->figures.json);
     if (status != DIS_OK) return cli_failed(job->c, status);
     return cli_flush(job->c);
@@ -204,9 +221,15 @@ static int review(review_command *job, dis_context *ctx)
     o.order = (dis_review_order)v->by;
     o.labels = job->labels;
     o.accept = v->accept;
+    o.causes = v->causes || v->readings;
+    o.groups = job->groups.groups;
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->view = dis_review_get_view(job->review);
+    if (o.causes && !job->view.votes)
+        return cli_error(job->c, DIS_EDATA,
+                         "votes agree no more than chance: slips and readings cannot be distinguished; leave out "
+                         "--causes and --readings");
     return 0;
 }
 
@@ -226,12 +249,15 @@ static int read_labels(review_command *job, dis_context *ctx)
 static int work(review_command *job, dis_context **ctx)
 {
     int code = check_options(job);
+    job->groups = (groups_input){.c = job->c, .v = &job->v->groups};
+    if (code == 0) code = groups_input_check(&job->groups);
     if (code == 0) code = votes_input_check(&job->in);
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &job->v->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
     if (code == 0) code = texts_input_read(job->c, *ctx, &job->v->texts, &job->in, job->in.view.tasks, &job->texts);
     if (code == 0 && job->v->labels) code = read_labels(job, *ctx);
+    if (code == 0) code = groups_input_read(&job->groups, *ctx, job->in.votes);
     if (code == 0) code = review(job, *ctx);
     if (code != 0) return code;
     print_summary(job);
@@ -249,6 +275,9 @@ static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_
                                     {v->budget, "budget"},
                                     {v->by != DIS_REVIEW_BY_DEFAULT, "by"},
                                     {v->combine, "combine"},
+                                    {v->causes, "causes"},
+                                    {v->readings, "readings"},
+                                    {v->groups.group, "group"},
                                     {v->texts.path, "texts"},
                                     {v->texts.text.n > 0, "text"}};
     const int code = cli_metric_table_check(c, &v->figures);
@@ -283,6 +312,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     code = cli_ranks_end(c, ctx, code);
     dis_review_destroy(job.review);
     dis_names_destroy(job.texts);
+    groups_input_free(&job.groups);
     free(job.labels);
     dis_free(job.p);
     votes_input_free(&job.in);

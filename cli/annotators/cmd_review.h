@@ -2,6 +2,7 @@
 #ifndef DIS_CLI_REVIEW_JOB_H
 #define DIS_CLI_REVIEW_JOB_H
 #include "output/metric_table.h"
+#include "input/groups_input.h"
 #include "input/texts_input.h"
 #include "input/votes_input.h"
 
@@ -13,7 +14,8 @@ typedef struct {
     cli_metric_table_values figures;
     cli_texts_values texts;
     cli_list method;
-    const char *combine, *gold, *items, *workers, *labels, *accepted, *send_back;
+    const char *combine, *gold, *items, *workers, *labels, *accepted, *send_back, *causes, *readings;
+    cli_groups_values groups;
     int by;
     uint64_t top, budget;
     double accept;
@@ -30,6 +32,7 @@ typedef struct {
     int32_t *labels; /* of --labels */
     double *p;       /* their probabilities, or NULL */
     size_t n_labels, n_labels_unknown;
+    groups_input groups;
 } review_command;
 
 static inline size_t review_rows_limit(size_t n, uint64_t max)
@@ -42,6 +45,7 @@ typedef enum { REVIEW_ALL_ITEMS, REVIEW_ACCEPTED_ITEMS, REVIEW_OTHER_ITEMS } rev
 dis_status review_items_write(const review_command *job, const char *path, const char *format, size_t n,
                               review_which which);
 dis_status review_workers_write(const review_command *job, const char *path);
+dis_status review_causes_write(const review_command *job, const char *path);
 dis_status review_json_write(const review_command *job, const char *path);
 void review_items_print(const review_command *job, size_t n);
 void review_workers_print(const review_command *job, size_t n);

@@ -66,6 +66,38 @@ dis_status review_items_write(const review_command *job, const char *path, const
     return dis__table_writer_finish(t, DIS_OK);
 }
 
+/* The most probable of the four causes. */
+static const char *cause_of(const dis_review_vote *x, double p_common)
+{
+    const double p[] = {p_common, x->p_slip, x->p_reading, x->p_group};
+    static const char *const names[] = {"common", "slip", "reading", "group"};
+    return names[dis__argmax(p, 4)];
+}
+
+dis_status review_causes_write(const review_command *job, const char *path)
+{
+    static const char *const columns[] = {"task",  "worker", "label", "slip",     "reading",
+                                          "group", "common", "cause", "slip_rate"};
+    const dis_votes_view *v = &job->in.view;
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, NULL, columns, sizeof columns / sizeof *columns, &t);
+    if (status != DIS_OK) return status;
+    for (size_t n = 0; n < job->view.n_votes; n++) {
+        const dis_review_vote *x = &job->view.votes[n];
+        const double common = fmax(0, 1 - x->p_slip - x->p_reading - x->p_group);
+        cli_cell_write_text(t, dis_names_get(v->tasks, x->item, NULL));
+        cli_cell_write_text(t, dis_names_get(v->workers, x->worker, NULL));
+        cli_cell_write_text(t, dis_names_get(v->classes, x->label, NULL));
+        dis__table_writer_real(t, x->p_slip);
+        dis__table_writer_real(t, x->p_reading);
+        dis__table_writer_real(t, x->p_group);
+        dis__table_writer_real(t, common);
+        cli_cell_write_text(t, cause_of(x, common));
+        dis__table_writer_real(t, job->view.slip_rate[x->worker]);
+    }
+    return dis__table_writer_finish(t, DIS_OK);
+}
+
 dis_status review_workers_write(const review_command *job, const char *path)
 {
     static const char *const columns[] = {"worker",         "votes",           "shared",     "quality",

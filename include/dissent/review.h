@@ -21,6 +21,7 @@
 #define DIS_REVIEW_H
 #include "dissent/agreement.h"
 #include "dissent/recipe.h"
+#include "dissent/worker_table.h"
 
 typedef struct dis_review dis_review;
 
@@ -45,6 +46,8 @@ typedef struct {
     double accept;         /* labels are accepted that are correct with at least this probability; 0: no such split */
     const double *p;       /* (n_items, n_classes) probabilities of the classes, rows sum to 1 or are NaN; NULL and rows
                               of NaN: made by `plan` */
+    bool causes;           /* also why votes differ from the reading of most others (dis_review_vote) */
+    const dis_worker_groups *groups; /* of annotators, for causes: groups may read an item differently; NULL: none */
 } dis_review_options;
 DIS_OPTIONS_API(dis_review_options);
 
@@ -116,6 +119,15 @@ typedef struct {
     bool biased;                            /* by more than a quarter of a class: the whole interval */
 } dis_review_ordinal_worker;
 
+/* Why a vote is what it is. The rest, 1 - p_slip - p_reading - p_group, is the probability that an attentive annotator
+ * chose the most common reading. */
+typedef struct {
+    size_t item, worker, label;
+    double p_slip;    /* given without regard to the item */
+    double p_reading; /* attentive, with another reading than the most common one */
+    double p_group;   /* attentive, with the reading of the annotator's group, where groups differ */
+} dis_review_vote;
+
 typedef struct {
     const char *method;               /* source of the labels: a recipe, methods, or "given" */
     size_t n_items, n_workers;        /* n_workers is 0 for votes without workers */
@@ -138,6 +150,11 @@ typedef struct {
     size_t n_biased;                                  /* workers */
     dis_review_order order;                           /* the order of `items` */
     dis_chance_test chance;                           /* whether votes agree more than chance */
+    const dis_review_vote *votes; /* (n_votes) in the order of the votes; NULL: not requested, or no agreement beyond
+                                     chance */
+    size_t n_votes;
+    const double *slip_rate; /* (n_workers) share of votes that are slips; NULL as `votes` */
+    const double *reading_p; /* (n_items, n_classes) soft labels without slips; NULL as `votes` */
 } dis_review_view;
 
 /* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and the votes have none, a class or

@@ -471,6 +471,8 @@ def review(
     accept: float = 0,
     threads: int = 0,
     progress: _Progress = None,
+    vote_causes: bool = False,
+    groups: tuple[Any, ...] | None = None,
 ) -> dict[str, Any]: ...
 def distances(
     views: tuple[Any, ...],

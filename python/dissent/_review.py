@@ -13,11 +13,12 @@ from ._checks import real, word
 from ._columns import is_pandas
 from ._estimator import seed_of
 from ._figures import make_table, shown_with
+from ._groups import as_groups
+from ._ids import Ids
 from ._labels import method_specs
 from ._measuring import Watching, checked_count, columns_of, known_classes
 from ._results import Framed, SoftLabels
 from ._running import ProgressLike
-from ._ids import Ids
 from ._tables import LabelTable, label_table
 from ._texts import item_texts
 from ._votes import Votes, as_votes
@@ -49,6 +50,10 @@ class Review(Framed):
     ``position_se``. ``workers`` has ``bias`` and ``spread`` in classes, with 95 % intervals (``bias_low``, ...), and
     ``lapse``, the share of votes that ignore the item. ``n_biased`` counts workers with a bias above a quarter of a
     class.
+
+    With ``causes``, ``votes`` is a table of the votes: the probabilities of a ``slip``, of another ``reading`` and of the
+    view of a ``group``; the rest is the most common reading. ``readings`` are soft labels without slips (tasks x classes),
+    and ``slip_rate`` is the share of slips by worker. All three are None if votes agree no more than chance.
     """
 
     _frame = "items"
@@ -81,6 +86,16 @@ class Review(Framed):
         self.items: Any = make_table(
             {"task": tasks, **columns, "reason": found["item_reasons"], **text_column}, "task", votes.pandas, _ITEMS
         )
+        self.votes: Any = None
+        self.readings: Any = None
+        self.slip_rate: Any = None
+        if "votes" in found:
+            columns = columns_of(found["votes"])
+            self.slip_rate = dict(zip(votes.workers.tolist(), np.asarray(found["slip_rate"]).tolist()))
+            rows = {"task": votes.tasks[columns.pop("item")], "worker": votes.workers[columns.pop("worker")]}
+            columns["label"] = votes._labels(columns["label"])
+            self.votes = make_table({**rows, **columns}, "task", votes.pandas)
+            self.readings = np.asarray(found["readings"])
         self.workers: Any = None
         if found["workers"] is not None:
             columns = columns_of(found["workers"])
@@ -188,6 +203,8 @@ def review(
     combine: str | None = None,
     top: int | None = None,
     texts: Any = None,
+    causes: bool = False,
+    groups: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -218,6 +235,10 @@ def review(
     texts : texts by task, optional
         What the items say, as column ``text``: a dict or Series by task, a table with columns task and text, or a list
         in the order of the tasks.
+    causes : bool
+        Whether to explain votes: ``votes``, ``readings`` and ``slip_rate`` of the result.
+    groups : Groups or a mapping, optional
+        With ``causes``: groups of annotators, which may read a task differently.
 
     >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x")]
     >>> votes += [("t3", "a", "y"), ("t3", "b", "y")]
@@ -229,6 +250,9 @@ def review(
     text_column = None if texts is None else item_texts(texts, Ids(table.tasks.tolist()))
     given, p = _given(table, labels)
     rows: dict[str, Any] = {} if top is None else {"top": checked_count("top", top)}
+    if groups is not None:
+        values, how = as_groups(groups).of(table)
+        rows["groups"] = (values, how["min_group"], how["hide"], how["cuts"])
     with Watching(n_jobs, progress) as watching:
         found = _core.review(
             table.core,
@@ -241,6 +265,7 @@ def review(
             budget=checked_count("budget", budget),
             by=word("by", by),
             seed=seed_of(random_state),
+            vote_causes=causes,
             **rows,
             **watching,
         )

@@ -244,6 +244,8 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     v->workers = review->workers;
     v->ordinal_items = review->ordinal_items;
     v->ordinal_workers = review->ordinal_workers;
+    if (status == DIS_OK && o->causes && v->beyond_chance)
+        status = dis__review_find_causes(ctx, votes, o->groups, review);
     return status;
 }
 
@@ -267,6 +269,8 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     DIS_TRY(check_counts(&v));
     if ((int)o->order < DIS_REVIEW_BY_GAIN || (int)o->order > DIS_REVIEW_BY_DEFAULT)
         return dis__fail(DIS_EUSAGE, "items can be ordered by gain, uncertainty or surprise");
+    if (o->causes && !v.start)
+        return dis__fail(DIS_EDATA, "causes of votes need annotator ids; give one row per vote with a worker column");
     if (!(o->accept >= 0 && o->accept <= 1))
         return dis__fail(DIS_EUSAGE, "labels are accepted from a probability of 0 to 1 on, not %g", o->accept);
     for (size_t i = 0; o->gold && i < v.n_items; i++)
@@ -312,6 +316,9 @@ void dis_review_destroy(dis_review *review)
     dis__free(review->truth);
     dis__free(review->ordinal_p);
     dis__free(review->ordinal_workers);
+    dis__free(review->votes);
+    dis__free(review->slip_rate);
+    dis__free(review->reading_p);
     dis__free(review);
 }
 

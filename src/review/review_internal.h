@@ -13,6 +13,9 @@ struct dis_review {
     double *truth;                              /* (n_items, K): posterior of the position's class, from the same fit */
     double *ordinal_p;                          /* (n_items, K): soft labels of that fit, until they are used */
     dis_review_ordinal_worker *ordinal_workers; /* (n_workers), or NULL */
+    dis_review_vote *votes;                     /* (n_votes), or NULL: causes */
+    double *slip_rate;                          /* (n_workers) likewise */
+    double *reading_p;                          /* (n_items, K) likewise */
 };
 
 /* The reviewed labels as probabilities (n_items, K); the caller owns them. Fills review->method. */
@@ -23,5 +26,8 @@ dis_status dis__review_fit_ordinal(dis_context *ctx, const dis_votes *votes, con
                                    dis_review *review);
 /* Fills `gain` of the rows from that fit and, if its labels are reviewed, `right`. Without a fit, nothing. */
 void dis__review_apply_ordinal(const dis_review *review, size_t n_classes, dis_review_item *rows);
+/* Causes of votes (vote_causes.c): votes, slip_rate, reading_p of the review and its view. */
+dis_status dis__review_find_causes(dis_context *ctx, const dis_votes *votes, const dis_worker_groups *groups,
+                                   dis_review *review);
 
 #endif

@@ -525,9 +525,116 @@ static void faults(void **state)
     dis_votes_destroy(votes);
 }
 
+/* ---- causes of votes ---- */
+
+static uint32_t mix(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+/* 300 items with one reading of three; ten annotators, of whom number 0 slips in half of the votes; the first `n_open` items
+ * have two readings. */
+static dis_votes *crowd_with_slips(size_t n_open)
+{
+    enum { ITEMS = 300, WORKERS = 10 };
+    static uint32_t task[ITEMS * WORKERS], worker[ITEMS * WORKERS];
+    static uint16_t label[ITEMS * WORKERS];
+    size_t n = 0;
+    for (size_t i = 0; i < ITEMS; i++)
+        for (size_t w = 0; w < WORKERS; w++, n++) {
+            const uint32_t x = mix((uint32_t)(n + 1)) >> 4;
+            task[n] = (uint32_t)i;
+            worker[n] = (uint32_t)w;
+            label[n] = (uint16_t)(i % 3);
+            if (i < n_open && x % 5 < 2) label[n] = (uint16_t)((i + 1) % 3);
+            if (w == 0 && x % 2) label[n] = (uint16_t)((x >> 3) % 3);
+        }
+    dis_votes_arrays arrays = dis_votes_arrays_default();
+    arrays.n_votes = n;
+    arrays.n_items = ITEMS;
+    arrays.n_workers = WORKERS;
+    arrays.n_classes = 3;
+    arrays.task = task;
+    arrays.worker = worker;
+    arrays.label = label;
+    dis_votes *votes;
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &votes), DIS_OK);
+    return votes;
+}
+
+static void causes_of_votes(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd_with_slips(90);
+    dis_review_options o = dis_review_options_default();
+    dis_review *review;
+    o.causes = true;
+    assert_int_equal(dis_review_run(NULL, votes, &o, &review), DIS_OK);
+    const dis_review_view v = dis_review_get_view(review);
+    assert_int_equal(v.n_votes, 3000);
+    assert_true(v.slip_rate[0] > .35 && v.slip_rate[0] < .6);
+    double slip = 0, reading = 0, n_slip = 0, n_reading = 0;
+    for (size_t w = 1; w < 10; w++) assert_true(v.slip_rate[w] < .05);
+    for (size_t n = 0; n < v.n_votes; n++) {
+        const dis_review_vote *x = &v.votes[n];
+        const double rest = 1 - x->p_slip - x->p_reading - x->p_group;
+        assert_true(x->p_slip >= 0 && x->p_reading >= 0 && x->p_group == 0 && rest > -1e-9);
+        if (x->label == x->item % 3) continue;
+        if (x->item >= 90 && x->worker == 0) slip += x->p_slip, n_slip++;
+        if (x->item < 90 && x->worker > 0) reading += x->p_reading, n_reading++;
+    }
+    assert_true(n_slip > 50 && slip / n_slip > .95); /* alone against nine on an item that is clear */
+    assert_true(n_reading > 200 &&
+                reading / n_reading > .5); /* the most common reading of some items is the second one */
+    for (size_t i = 0; i < v.n_items; i++) {
+        const double *p = v.reading_p + 3 * i;
+        assert_true(fabs(p[0] + p[1] + p[2] - 1) < 1e-9);
+        if (i >= 90) assert_true(p[i % 3] > .97);
+    }
+    dis_review_destroy(review);
+    dis_votes_destroy(votes);
+}
+
+/* On noise nothing is said. */
+static void no_causes_on_noise(void **state)
+{
+    (void)state;
+    uint32_t task[600], worker[600];
+    uint16_t label[600];
+    for (uint32_t n = 0; n < 600; n++) {
+        task[n] = n / 6;
+        worker[n] = n % 6;
+        label[n] = (uint16_t)(mix(n + 1) % 2);
+    }
+    dis_votes_arrays arrays = dis_votes_arrays_default();
+    arrays.n_votes = 600;
+    arrays.n_items = 100;
+    arrays.n_workers = 6;
+    arrays.n_classes = 2;
+    arrays.task = task;
+    arrays.worker = worker;
+    arrays.label = label;
+    dis_votes *votes;
+    dis_review *review;
+    dis_review_options o = dis_review_options_default();
+    o.causes = true;
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &votes), DIS_OK);
+    assert_int_equal(dis_review_run(NULL, votes, &o, &review), DIS_OK);
+    const dis_review_view v = dis_review_get_view(review);
+    assert_false(v.beyond_chance);
+    assert_null(v.votes);
+    assert_null(v.reading_p);
+    dis_review_destroy(review);
+    dis_votes_destroy(votes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(causes_of_votes),
+        cmocka_unit_test(no_causes_on_noise),
         cmocka_unit_test(prediction_is_exact),
         cmocka_unit_test(prediction_is_cautious),
         cmocka_unit_test(posterior_is_as_defined),

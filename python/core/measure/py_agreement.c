@@ -250,6 +250,25 @@ static int put_tables(core_state *state, PyObject *d, const dis_review_view *v, 
     return core_put(d, "ordinal_workers", FIELDS(state, v->ordinal_workers, v->n_workers, ordinal_workers));
 }
 
+/* Causes of votes: rows, and (n_items, K) soft labels without slips; None without them. */
+static int put_vote_causes(core_state *state, PyObject *d, const dis_review_view *v, size_t n_classes)
+{
+    static const core_field votes[] = {{"item", offsetof(dis_review_vote, item), CORE_FIELD_SIZE},
+                                       {"worker", offsetof(dis_review_vote, worker), CORE_FIELD_SIZE},
+                                       {"label", offsetof(dis_review_vote, label), CORE_FIELD_SIZE},
+                                       {"slip", offsetof(dis_review_vote, p_slip), CORE_FIELD_REAL},
+                                       {"reading", offsetof(dis_review_vote, p_reading), CORE_FIELD_REAL},
+                                       {"group", offsetof(dis_review_vote, p_group), CORE_FIELD_REAL}};
+    if (!v->votes) return 0;
+    void *data;
+    PyObject *p = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v->n_items, (Py_ssize_t)n_classes, &data);
+    if (p) memcpy(data, v->reading_p, v->n_items * n_classes * sizeof(double));
+    if (core_put(d, "readings", p) < 0) return -1;
+    PyObject *rate = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v->n_workers, -1, &data);
+    if (rate) memcpy(data, v->slip_rate, v->n_workers * sizeof(double));
+    return core_put(d, "slip_rate", rate) < 0 ? -1 : core_put(d, "votes", FIELDS(state, v->votes, v->n_votes, votes));
+}
+
 static PyObject *review_of(core_state *state, const dis_review *review, const dis_votes *votes, size_t top)
 {
     const dis_review_view v = dis_review_get_view(review);
@@ -258,7 +277,7 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
     if (!d) return NULL;
     if (put_figures(d, &v) < 0 || put_tables(state, d, &v, n) < 0 ||
         core_put(d, "item_reasons", reasons(review, votes, n, dis_review_format_item_reason)) < 0 ||
-        core_put(d, "causes", cause_list(&v)) < 0 ||
+        core_put(d, "causes", cause_list(&v)) < 0 || put_vote_causes(state, d, &v, dis_votes_n_classes(votes)) < 0 ||
         core_put(d, "worker_reasons", reasons(review, votes, v.n_workers, dis_review_format_worker_reason)) < 0)
         Py_CLEAR(d);
     return d;
@@ -269,6 +288,7 @@ typedef struct {
     Py_buffer gold, labels, p;
     core_texts methods;
     dis_label_plan choice;
+    dis_worker_groups *groups;
 } review_input;
 
 static void free_review_input(review_input *in)
@@ -277,6 +297,7 @@ static void free_review_input(review_input *in)
     core_buffer_free(&in->labels);
     core_buffer_free(&in->p);
     core_texts_free(&in->methods);
+    dis_worker_groups_destroy(in->groups);
 }
 
 static int order_of(const char *by, dis_review_order *out)
@@ -307,16 +328,18 @@ static PyObject *run_review(core_state *state, const dis_votes *votes, const dis
 
 static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "methods", "combine", "gold",   "budget",  "by",       "top",
-                            "seed",  "labels",  "p",       "accept", "threads", "progress", NULL};
-    PyObject *table, *methods = Py_None, *gold = NULL, *labels = NULL, *p = Py_None, *progress = NULL, *result = NULL;
+    static char *names[] = {"votes",  "methods", "combine", "gold",    "budget",   "by",          "top",    "seed",
+                            "labels", "p",       "accept",  "threads", "progress", "vote_causes", "groups", NULL};
+    PyObject *groups = NULL, *table, *methods = Py_None, *gold = NULL, *labels = NULL, *p = Py_None, *progress = NULL,
+             *result = NULL;
     const char *combine = NULL, *by = "auto";
     unsigned long long seed = 0, budget = 0;
     Py_ssize_t top = PY_SSIZE_T_MAX;
-    int threads = 0;
+    int threads = 0, causes = 0;
     dis_review_options o = dis_review_options_default();
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OzOKsnKOOdiO:review", names, &table, &methods, &combine, &gold,
-                                     &budget, &by, &top, &seed, &labels, &p, &o.accept, &threads, &progress) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OzOKsnKOOdiOpO:review", names, &table, &methods, &combine,
+                                     &gold, &budget, &by, &top, &seed, &labels, &p, &o.accept, &threads, &progress,
+                                     &causes, &groups) ||
         order_of(by, &o.order) < 0)
         return NULL;
     if (top < 0) return PyErr_Format(PyExc_ValueError, "top is 0 or more");
@@ -324,7 +347,10 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
     const dis_votes *votes = core_votes_get(state, table);
     review_input in = {0};
     if (!votes || core_texts_get(methods, "methods", &in.methods) < 0) return NULL;
+    if (groups && groups != Py_None && core_groups_get(state, votes, groups, &in.groups) < 0) return NULL;
     const dis_votes_view v = dis_votes_get_view(votes);
+    o.causes = causes != 0;
+    o.groups = in.groups;
     o.seed = seed;
     o.budget = budget;
     dis_status chosen = DIS_OK;
