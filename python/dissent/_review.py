@@ -51,8 +51,8 @@ class Review(Framed):
     ``lapse``, the share of votes that ignore the item. ``n_biased`` counts workers with a bias above a quarter of a
     class.
 
-    With ``causes``, ``votes`` is a table of the votes: the probabilities of a ``slip``, of another ``reading`` and of the
-    view of a ``group``; the rest is the most common reading. ``readings`` are soft labels without slips (tasks x classes),
+    With ``causes``, ``votes`` is a table of the votes. It has the probabilities of a ``slip``, of another ``reading`` and
+    of the view of a ``group``. The rest is the most common reading. ``readings`` are soft labels without slips (tasks x classes),
     and ``slip_rate`` is the share of slips by worker. All three are None if votes agree no more than chance.
     """
 
