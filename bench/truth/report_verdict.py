@@ -96,7 +96,7 @@ def sets(draw, items=150, workers=12, votes=4, accuracy=0.95, classes="abcde"):
     """Sets of classes; `accuracy` None: at random."""
     rows = []
     for i in range(items):
-        true = {c for c in classes if draw.random() < 0.3}
+        true = {c for c in classes if draw.random() < 0.3} or {classes[0]}
         for w in draw.sample(range(workers), votes):
             chosen = [c for c in classes if (draw.random() < 0.3 if accuracy is None else (c in true) == (draw.random() < accuracy))]
             rows.append((f"t{i}", f"w{w}", "|".join(chosen)))

@@ -1,9 +1,13 @@
-/* Charts about predictions: calibration, doubt beside people's doubt, distance from people, what is mistaken for
+/* Charts about predictions: calibration, uncertainty of model and people, distance from people, what is mistaken for
  * what. */
 #include "report/sections/figure_model.h"
 #include "core/memory/memory.h"
 #include <math.h>
 #include <string.h>
+
+#define Z_95 1.959963984540054
+
+enum { LEAST_ITEMS = 5 };
 
 enum { MAX = DIS__REPORT_SHOWN_VIEWS };
 
@@ -39,17 +43,19 @@ void dis__figure_reliability(dis__report_job *job)
             dis__data_table_add_number(&f.table, (double)bin->n);
             dis__data_table_add_number(&f.table, bin->n ? bin->confidence : (double)NAN);
             dis__data_table_add_number(&f.table, bin->n ? bin->accuracy : (double)NAN);
-            if (bin->n == 0) continue;
+            if (bin->n < LEAST_ITEMS) continue; /* a share of fewer items says nothing */
             x[n][line[n].n] = bin->confidence;
             y[n][line[n].n++] = bin->accuracy;
         }
-        const double gap = e->metric[DIS_EVALUATION_CONFIDENCE].value - e->metric[DIS_EVALUATION_ACCURACY].value;
+        const dis_metric *accuracy = &e->metric[DIS_EVALUATION_ACCURACY];
+        const double gap = e->metric[DIS_EVALUATION_CONFIDENCE].value - accuracy->value;
+        const double reach = Z_95 * sqrt(accuracy->value * (1 - accuracy->value) / fmax(1, (double)accuracy->n));
         dis__report_append_model_name(&f.caption, job, m);
         dis__markup_appendf(&f.caption, " has an expected calibration error of %s: %s. ",
                             dis__format_fixed(e->metric[DIS_EVALUATION_ECE].value, 3).text,
-                            gap > .02    ? "it is overconfident"
-                            : gap < -.02 ? "it is underconfident"
-                                         : "well calibrated on average");
+                            gap > reach    ? "it is overconfident"
+                            : gap < -reach ? "it is underconfident"
+                                           : "no clear over- or underconfidence");
         n++;
     }
     if (n == 0) {
@@ -57,7 +63,9 @@ void dis__figure_reliability(dis__report_job *job)
         dis__data_table_free(&f.table);
         return;
     }
-    dis__markup_append(&f.caption, "Points below the dashed diagonal are overconfident predictions.");
+    dis__markup_append(&f.caption,
+                       "Points below the dashed diagonal are overconfident predictions. Bins with fewer than 5 "
+                       "items are left out.");
     const dis__axis_scale unit = {.high = 1, .step = .2};
     const dis__line_chart l = {.line = line,
                                .n = n,
@@ -71,7 +79,7 @@ void dis__figure_reliability(dis__report_job *job)
     dis__page_figure_add(&job->page, &f);
 }
 
-/* ---- doubt of the model beside doubt of people ---- */
+/* ---- uncertainty of model and people ---- */
 
 dis_status dis__figure_entropies(dis__report_job *job, size_t model)
 {
@@ -95,7 +103,7 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
                      .title = "Uncertainty of model and people",
                      .question = "Is the model uncertain where people disagree?"};
     if (dis__evaluation_has(e, DIS_EVALUATION_ENTROPY_CORRELATION)) {
-        dis__markup_append(&f.caption, "The doubt of ");
+        dis__markup_append(&f.caption, "The uncertainty of ");
         dis__report_append_model_name(&f.caption, job, model);
         dis__markup_appendf(&f.caption, " and that of people go together at a correlation of %s. ",
                             dis__format_fixed(e->metric[DIS_EVALUATION_ENTROPY_CORRELATION].value, 2).text);
