@@ -7,7 +7,12 @@ import pathlib
 import sqlite3
 
 VIEWS = ["standard", "softmax", "dawid-skene", "mace"]
-AGREEMENT = {"mtl-pos": "kurtosis", "mtl-stemming": "entropy"}
+AGREEMENT = {
+    "mtl-pos": "kurtosis",
+    "mtl-stemming": "entropy",
+    "large-mtl-pos-released": "kurtosis",
+    "large-mtl-stemming-released": "entropy",
+}
 
 
 @functools.lru_cache
@@ -42,13 +47,17 @@ def entropies(p):
     return -(p * numpy.log(numpy.where(p > 0, p, 1))).sum(1)
 
 
+def kurtosis(p):
+    """Excess kurtosis of each row, as scipy.stats.kurtosis computes it."""
+    centered = p - p.mean(1, keepdims=True)
+    return (centered**4).mean(1) / (centered**2).mean(1) ** 2 - 3
+
+
 def who_is_right(file, store):
     """Means of kurtosis or entropy of the soft labels where both models, only the one with two heads, only the one with one
     head, and neither is right."""
-    from scipy import stats
-
     found, metrics = predictions(store, file), {}
-    of = (lambda p: stats.kurtosis(p, axis=1)) if AGREEMENT[file] == "kurtosis" else entropies
+    of = kurtosis if AGREEMENT[file] == "kurtosis" else entropies
     for (cell, seed, fold), (p, known, gold, people) in found.items():
         one = found.get((cell.partition("+")[0], seed, fold)) if "+" in cell else None
         if one is None:

@@ -5,34 +5,36 @@
 #   FOLDER    gets runs.tar.gz (papers/runs with the new lines), store.tar.gz (results.sqlite of the runs) and times.txt
 #   STEP      names of the table below [all]
 # DISSENT: the tool; DISSENT_DATA: the data sets; DISSENT_ENCODERS: folder of the encoders; DEVICE: cuda, or cpu to try the script;
-# JOBS: parallel runs; COMMIT: of the tool, for the lines.
-# The expected seconds are those of one H200 with 8 parallel runs. A run that the time limit interrupts is lost; the others
-# are kept, and another call continues.
+# JOBS: parallel runs; SEEDS: seeds of the steps rte, mre, toxicity and pos [0..19]; COMMIT: of the tool, for the lines.
+# The expected seconds are those of one H200 with 8 parallel runs and all seeds. A run that the time limit interrupts is
+# lost; the others are kept, and another call continues.
 #
 # step        expected  runs  what
 # speed             30     5  seconds per step of the released tagger, one run at a time
+# table-3          120   300  released networks of M7 and M8, with their predictions
 # cifar-later      240    14  later recipe of CIFAR-10H: seeds 7 to 9, and 3 and 4 of the softmax
+# cifar-first      210    30  paper's recipe of CIFAR-10H, all metrics, 10 seeds: S18
 # popquorn          60    10  POPQUORN with MPNet: E10
 # chaosnli         150    60  ChaosNLI with MPNet, 10 seeds: E1 to E3
-# cifar-first      420    60  paper's recipe of CIFAR-10H, all metrics: S18
 # rte              360   360  RTE with log-loss without calibration
-# mre              470   270  MRE without class weights, seeds 5 to 19
 # toxicity         630   520  toxicity with log-loss
 # pos              910   520  POS with log-loss
+# mre              470   360  MRE without class weights
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,22s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,24s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 end=$(($(date +%s) + $1))
 out=$2
 shift 2
-[ $# -gt 0 ] || set -- speed cifar-later popquorn chaosnli cifar-first rte mre toxicity pos
+[ $# -gt 0 ] || set -- speed table-3 cifar-later cifar-first popquorn chaosnli rte toxicity pos mre
 source=$(cd "$(dirname "$0")/../.." && pwd)
 dissent=${DISSENT:-$source/build/dissent}
 data=${DISSENT_DATA:-$source/../shared/data}
 device=${DEVICE:-cuda}
 jobs=${JOBS:-8}
+seeds=${SEEDS:-0..19}
 store=${STORE:-$out/stores/gpu.results}
 mkdir -p "$out" "$(dirname "$store")"
 
@@ -47,9 +49,9 @@ run() {
     fi
     begun=$(date +%s)
     timeout -s INT "$left" "$dissent" experiment run "$source/papers/experiments/$file.yaml" --data "$data" --store "$store" \
-        --device "$device" --jobs "$parallel" "$@" >"$out/said.txt" 2>&1
+        --device "$device" --jobs "$parallel" "$@" >"$out/log.txt" 2>&1
     code=$?
-    echo "$name: $(($(date +%s) - begun)) s of $expected s, exit $code: $(tail -n 1 "$out/said.txt")" | tee -a "$out/times.txt"
+    echo "$name: $(($(date +%s) - begun)) s of $expected s, exit $code: $(tail -n 1 "$out/log.txt")" | tee -a "$out/times.txt"
 }
 
 for step; do
@@ -63,17 +65,25 @@ s = sqlite3.connect(sys.argv[1]).execute(done).fetchone()[0]
 print(f"speed: {s:.2f} s per run, {1000 * s / 90:.1f} ms per step of 90, prediction included" if s else "speed: no runs")
 P
         ;;
+    table-3)
+        run table-3-pos 60 "$jobs" large-mtl-pos-released --filter objective=gold --filter objective=gold+ce
+        run table-3-stemming 60 "$jobs" large-mtl-stemming-released --filter objective=gold --filter objective=gold+inverse-kl
+        ;;
     cifar-later)
         run cifar-later 200 "$jobs" cifar10h --filter "later recipe" --filter seed=7..9
         run cifar-later-softmax 40 "$jobs" cifar10h --filter "soft, softmax, later recipe" --filter seed=3..4
         ;;
     popquorn) run popquorn 60 "$jobs" encoder-popquorn --filter encoder=mpnet ;;
     chaosnli) run chaosnli 150 "$jobs" encoder-chaosnli --filter encoder=mpnet --filter seed=0..9 ;;
-    cifar-first) run cifar-first 420 "$jobs" cifar10h --filter model=resnet --filter seed=0..14 ;;
-    rte) run rte 360 "$jobs" large-multi-view-rte --filter seed=0..19 ;;
-    mre) run mre 470 "$jobs" large-multi-view-mre --filter seed=5..19 ;;
-    toxicity) run toxicity 630 "$jobs" large-multi-view-toxicity --filter seed=0..19 ;;
-    pos) run pos 910 "$jobs" large-multi-view-pos --filter seed=0..19 ;;
+    cifar-first)
+        for cell in "soft, standard" majority gold; do
+            run "cifar-first, $cell" 70 "$jobs" cifar10h --filter "$cell" --filter model=resnet --filter seed=0..9
+        done
+        ;;
+    rte) run rte 360 "$jobs" large-multi-view-rte --filter "seed=$seeds" ;;
+    toxicity) run toxicity 630 "$jobs" large-multi-view-toxicity --filter "seed=$seeds" ;;
+    pos) run pos 910 "$jobs" large-multi-view-pos --filter "seed=$seeds" ;;
+    mre) run mre 470 "$jobs" large-multi-view-mre --filter "seed=$seeds" ;;
     *)
         echo "no step \"$step\"" >&2
         exit 2
