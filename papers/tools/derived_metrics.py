@@ -64,7 +64,8 @@ def who_is_right(file, store):
             continue
         two, one, x = p.argmax(1) == gold, one[0].argmax(1) == gold, of(people)
         cases = {"both": two & one, "two_heads": two & ~one, "one_head": one & ~two, "neither": ~two & ~one}
-        metrics[cell, seed, fold] = {f"right.{name}": float(x[which & known].mean()) for name, which in cases.items()}
+        means = {name: x[which & known] for name, which in cases.items() if (which & known).any()}
+        metrics[cell, seed, fold] = {f"right.{name}": float(values.mean()) for name, values in means.items()}
     return metrics
 
 
