@@ -107,7 +107,7 @@ cmp 1.csv 4.csv || fail "experiment: other tables one run at a time"
     awk 'BEGIN { print "task,worker,label"; for (i = 1; i <= 2000; i++) print i ",a," i "\n" i ",b," i + 2000 "\n" i ",c," i + 4000 }' >many.csv
     seq 2000 >many_ids
     [ "$device" = cpu ] || refused 5 "a crowd layer of more than 4915 classes; --device cpu" train --items features.npy --ids many_ids \
-        --votes many.csv --objective crowd:vw --model mlp --epochs 1 --device cuda -o no
+        --votes many.csv --allow-many-classes --objective crowd:vw --model mlp --epochs 1 --device cuda -o no
     [ "$device" = cpu ] || refused 5 "of the memory of device cuda" train $data --model mlp:hidden=65536/65536/65536/65536 --device cuda -o no
 }
 [ ! -e no ] || [ "$(ls no)" = lock ] || fail "something was written: $(ls no)"
