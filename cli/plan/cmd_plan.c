@@ -458,7 +458,7 @@ static int act(plan_command *job, size_t n_operands)
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
     const plan_values *v = values;
-    plan_command job = {.c = c, .v = v};
+    plan_command job = {.c = c, .v = v, .plan = dis_study_plan_default()};
     job.in = (votes_input){.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands};
     job.voters = (voters_input){.c = c, .v = &v->voters};
     const int code = act(&job, n_operands);

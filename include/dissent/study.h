@@ -4,7 +4,7 @@
  *     const size_t items[] = {100, 200}, annotators[] = {10, 20}, votes[] = {1, 3, 5};
  *     dis_study_options o = dis_study_options_default();
  *     dis_study_design rows[2 * 2 * 3];
- *     dis_study_plan plan;
+ *     dis_study_plan plan = dis_study_plan_default();
  *     o.items = items, o.n_items = 2;
  *     o.annotators = annotators, o.n_annotators = 2;
  *     o.votes_per_item = votes, o.n_votes_per_item = 3;
@@ -97,6 +97,7 @@ typedef struct {
 } dis_study_split;
 
 typedef struct {
+    size_t size; /* of this struct */
     dis_study_metric metric;
     double value;                            /* in the pilot, or as stated */
     uint64_t n_items, n_annotators, n_votes; /* of the pilot that were used */
@@ -109,6 +110,7 @@ typedef struct {
     bool has_split;
     dis_study_split split;
 } dis_study_plan;
+DIS_OPTIONS_API(dis_study_plan);
 
 /* rows (n_items x n_annotators x n_votes_per_item of the options), items varying most slowly. DIS_EUSAGE: an unknown
  * name, an invalid or missing figure. DIS_EDATA: too few votes for the metric. DIS_ELIMIT. */

@@ -274,8 +274,10 @@ static dis_status write_page(work *w, const char *path)
 dis_status dis_study_write_page(const dis_study_options *options, const dis_study_design *rows,
                                 const dis_study_plan *summary, const char *path)
 {
-    work w = {.o = dis_study_options_default(), .rows = rows, .plan = summary};
+    dis_study_plan plan = dis_study_plan_default();
+    work w = {.o = dis_study_options_default(), .rows = rows, .plan = &plan};
     DIS_TRY(DIS_OPTIONS_COPY(dis_study_options, &w.o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_study_plan, &plan, summary));
     add_answer(&w);
     add_range(&w);
     add_split(&w);

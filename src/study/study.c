@@ -31,6 +31,7 @@ static const size_t usual_annotators[] = {5, 8, 12, 20, 30, 50, 100};
 static const size_t usual_votes[] = {1, 2, 3, 5, 7, 10};
 
 #define LIST(name, values) .name = (values), .n_##name = sizeof(values) / sizeof *(values)
+DIS_OPTIONS_DEFAULTS(dis_study_plan, .size = sizeof(dis_study_plan))
 DIS_OPTIONS_DEFAULTS(dis_study_options, .size = sizeof(dis_study_options), .metric = "labels", LIST(items, usual_items),
                      LIST(annotators, usual_annotators), LIST(votes_per_item, usual_votes),
                      .figures = {.value = (double)NAN,
@@ -508,15 +509,16 @@ static dis_status plan(const dis_study_options *o, const dis__study_metric_row *
 dis_status dis_study_predict(const dis_study_options *options, dis_study_design *rows, dis_study_plan *summary)
 {
     dis_study_options o = dis_study_options_default();
-    dis_study_plan out = {0};
+    dis_study_plan out = dis_study_plan_default();
     dis__study_pilot pilot = {0};
     DIS_TRY(DIS_OPTIONS_COPY(dis_study_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_study_plan, &out, summary));
+    out = dis_study_plan_default();
     DIS_TRY(find_metric(o.metric ? o.metric : "labels", &out.metric));
     const dis__study_metric_row *metric = &metrics[out.metric];
     DIS_TRY(check(&o, metric));
     dis_status status = o.votes ? read_pilot(&o, metric, &pilot) : DIS_OK;
     if (status == DIS_OK) status = plan(&o, metric, o.votes ? &pilot : NULL, rows, &out);
     free_pilot(&pilot);
-    if (status == DIS_OK) *summary = out;
-    return status;
+    return status == DIS_OK ? DIS_STRUCT_WRITE(dis_study_plan, summary, &out) : status;
 }

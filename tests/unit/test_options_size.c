@@ -502,6 +502,12 @@ static dis_status predictions(const fixture *f, const void *o, double *value)
     return dis_predictions_align(NULL, o, f->c.votes, &p, &counts);
 }
 
+static dis_status study_plan(const fixture *f, const void *o, double *value)
+{
+    (void)f, (void)value;
+    return dis_study_predict(NULL, NULL, (dis_study_plan *)o);
+}
+
 static dis_status gold_created(const fixture *f, const void *o, double *value)
 {
     (void)f, (void)value;
@@ -583,6 +589,7 @@ static const row rows[] = {
     REFUSED(dis_labels_view, labels_written),
     REFUSED(dis_labels_view, labels_exported),
     REFUSED(dis_labels_view, predictions),
+    REFUSED(dis_study_plan, study_plan),
     REFUSED(dis_gold_view, gold_created),
     REFUSED(dis_items_view, items_created),
 };

@@ -32,7 +32,7 @@ static void a_share_has_the_variance_of_the_formula(void **state)
 {
     (void)state;
     dis_study_options o = dis_study_options_default();
-    dis_study_plan plan;
+    dis_study_plan plan = dis_study_plan_default();
     o.metric = "share";
     o.figures.value = .3;
     o.figures.kappa = .4;
@@ -50,7 +50,7 @@ static void power_rises_with_items_and_is_the_level_for_no_effect(void **state)
 {
     (void)state;
     dis_study_options o = dis_study_options_default();
-    dis_study_plan plan;
+    dis_study_plan plan = dis_study_plan_default();
     double before = 0;
     o.metric = "difference";
     o.figures.discordant = .2;
@@ -70,7 +70,7 @@ static void the_answer_reaches_the_target_and_one_item_less_does_not(void **stat
 {
     (void)state;
     dis_study_options o = dis_study_options_default();
-    dis_study_plan plan, ignored;
+    dis_study_plan plan = dis_study_plan_default(), ignored = plan;
     o.metric = "judge";
     o.figures.value = .8;
     o.figures.kappa = .5;
@@ -85,7 +85,7 @@ static void a_judge_makes_a_share_cheaper_unless_it_is_useless(void **state)
 {
     (void)state;
     dis_study_options o = dis_study_options_default();
-    dis_study_plan good, useless;
+    dis_study_plan good = dis_study_plan_default(), useless = good;
     o.metric = "share";
     o.figures.value = .3;
     o.figures.kappa = .6;
@@ -104,7 +104,7 @@ static void majority_labels_of_equal_annotators_follow_the_binomial_law(void **s
 {
     (void)state;
     dis_study_options o = dis_study_options_default();
-    dis_study_plan plan;
+    dis_study_plan plan = dis_study_plan_default();
     o.metric = "labels";
     o.figures.value = .7;
     o.figures.kappa = 0; /* the urn begins with 49 balls: votes on an item are almost independent */
@@ -152,7 +152,7 @@ static void variances_of_a_pilot_are_those_of_the_crowd(void **state)
     double items = 0, annotators = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
         dis_study_options o = dis_study_options_default();
-        dis_study_plan plan;
+        dis_study_plan plan = dis_study_plan_default();
         dis_votes *votes = crowd(.3, .2, seed);
         o.metric = "share";
         o.votes = votes;
@@ -171,7 +171,7 @@ static void pairs_of_a_pilot_predict_more_precision_with_more_votes(void **state
 {
     (void)state;
     dis_study_options o = dis_study_options_default();
-    dis_study_plan plan;
+    dis_study_plan plan = dis_study_plan_default();
     dis_votes *votes = crowd(.4, .05, 3);
     o.votes = votes;
     static const char *const metrics[] = {"alpha", "kappa", "percent"};
@@ -190,7 +190,7 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     dis_study_options o = dis_study_options_default();
-    dis_study_plan plan;
+    dis_study_plan plan = dis_study_plan_default();
     dis_study_design rows[6 * 7 * 6];
     o.metric = "accuracy";
     assert_int_equal(dis_study_predict(&o, rows, &plan), DIS_EUSAGE);

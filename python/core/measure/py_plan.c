@@ -101,7 +101,7 @@ static PyObject *compute(core_state *state, request *q, const char *page)
 {
     const size_t n = q->o.n_items * q->o.n_annotators * q->o.n_votes_per_item;
     dis_study_design *rows = PyMem_Calloc(n ? n : 1, sizeof *rows);
-    dis_study_plan summary;
+    dis_study_plan summary = dis_study_plan_default();
     PyObject *result = NULL;
     if (!rows) return PyErr_NoMemory();
     dis_status status = dis_study_predict(&q->o, rows, &summary);

@@ -57,6 +57,7 @@
     X(dis_review_options)          \
     X(dis_scaled_options)          \
     X(dis_study_options)           \
+    X(dis_study_plan)              \
     X(dis_synth_options)           \
     X(dis_tokenizer_options)       \
     X(dis_views)                   \
