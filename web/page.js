@@ -7,7 +7,7 @@ let reading = newReading();
 let preview = null;
 let roles = [];
 let sample = new Map();
-let asked = 0; /* questions to the program about the current file; only the answer to the last one counts */
+let lastQuestion = 0; /* questions to the program about the current file; only the answer to the last one counts */
 let running = 0; /* likewise */
 
 const VOTES_FILE = 'votes.csv';
@@ -48,7 +48,7 @@ async function droppedFiles(transfer) {
 async function openFiles(named, changes = {}) {
     if (!named.length) return;
     const run = ++running;
-    asked++;
+    lastQuestion++;
     engine.stop();
     const opened = Object.assign(newReading(), changes);
     const samples = new Map();
@@ -93,7 +93,7 @@ function showSettings(yes) {
 
 function showStart() {
     running++;
-    asked++;
+    lastQuestion++;
     engine.stop();
     document.body.classList.remove('working');
     byId('start').hidden = false;
@@ -202,17 +202,17 @@ function applyAnswer(answer) {
 }
 
 async function ask({guesses = [], focus = -1, tries = 0}) {
-    const question = ++asked;
+    const question = ++lastQuestion;
     if (tries === 0) showUnderstood('wait', 'Reading the file ...');
     const command = reading.scale ? ['labels', '-o', 'sample.csv'] : ['convert', '-o', 'sample.csv'];
     const result = await engine.run([command[0], ...reading.files, ...readingArgs(command[0], reading), ...command.slice(1)], sample);
-    if (question !== asked) return;
+    if (question !== lastQuestion) return;
     const answer = understand(result);
     if (!answer.good && tries < 4 && applyAnswer(answer)) {
         await ask({guesses: answer.guesses.length ? answer.guesses : guesses, focus, tries: tries + 1});
         return;
     }
-    if (answer.good && preview && !reading.preset && !reading.looked) addObviousColumns(answer.found);
+    if (answer.good && preview && !reading.preset && !reading.guessed) addObviousColumns(answer.found);
     showPreview(answer.found || {});
     writeOptions();
     if (focus >= 0) byId('preview').querySelectorAll('select')[focus]?.focus();
@@ -236,10 +236,10 @@ async function ask({guesses = [], focus = -1, tries = 0}) {
 
 /* Adds the columns of people and texts, once; those that the program found have to be named with them. */
 function addObviousColumns(found) {
-    reading.looked = true;
-    const taken = rolesOf(reading, preview, found);
-    const extra = Object.entries(obviousColumns(preview)).filter(([, column]) => !taken[preview.columns.indexOf(column)]);
-    if (extra.length) Object.assign(reading.columns, columnsOf(taken, preview).columns, Object.fromEntries(extra));
+    reading.guessed = true;
+    const currentRoles = rolesOf(reading, preview, found);
+    const extra = Object.entries(obviousColumns(preview)).filter(([, column]) => !currentRoles[preview.columns.indexOf(column)]);
+    if (extra.length) Object.assign(reading.columns, columnsOf(currentRoles, preview).columns, Object.fromEntries(extra));
 }
 
 /* ---- running ---- */

@@ -8,7 +8,7 @@ const newReading = () => ({
     preset: '', input: '', columns: {}, scale: '', classes: '', duplicates: '', lenient: false,
     gold: '', texts: '', people: '', extra: '', title: '',
     byHand: false, /* the user has changed an option: exports are no longer recognized by themselves */
-    looked: false, /* obviousColumns() was used */
+    guessed: false, /* obviousColumns() was used */
 });
 
 /* What the program said about the files: {good, message, found, guesses, preset, input, questions, duplicates}. */

@@ -7,8 +7,8 @@ const SHOWN_BYTES = 1 << 18;
 /* {columns, rows} of the beginning of a CSV file of the program. */
 function firstRows(bytes) {
     const text = new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES));
-    const whole = bytes.length > SHOWN_BYTES ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
-    const [columns, ...rows] = parseDelimited(whole, ',', SHOWN_ROWS + 1);
+    const completeRows = bytes.length > SHOWN_BYTES ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+    const [columns, ...rows] = parseDelimited(completeRows, ',', SHOWN_ROWS + 1);
     return {columns: columns || [], rows};
 }
 

@@ -10,7 +10,7 @@ class MessageReader {
         this.onProgress = onProgress;
     }
 
-    take() {
+    readLine() {
         const text = new TextDecoder().decode(new Uint8Array(this.bytes)).replace(/\x1b\[K/g, '');
         this.bytes.length = 0;
         return text;
@@ -20,7 +20,7 @@ class MessageReader {
         if (byte === 0x0d) {
             this.bytes.length = 0;
         } else if (byte === 0x0a) {
-            this.lines.push(this.take());
+            this.lines.push(this.readLine());
         } else {
             this.bytes.push(byte);
             if (byte === 0x25) this.report();
@@ -33,7 +33,7 @@ class MessageReader {
     }
 
     end() {
-        const rest = this.take();
+        const rest = this.readLine();
         if (rest) this.lines.push(rest);
         return this.lines;
     }

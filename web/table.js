@@ -79,8 +79,8 @@ async function previewFile(name, blob) {
     if (first === '{' || first === '[') {
         const lines = text.split('\n').slice(0, PREVIEW_ROWS).map(parseOrNull);
         if (first === '{' && lines.length > 1 && lines[0]) return tableOfRecords(lines.filter(Boolean));
-        const whole = blob.size <= MAX_JSON_BYTES ? parseOrNull(await blob.text()) : null;
-        if (Array.isArray(whole)) return tableOfRecords(whole.slice(0, PREVIEW_ROWS));
+        const parsed = blob.size <= MAX_JSON_BYTES ? parseOrNull(await blob.text()) : null;
+        if (Array.isArray(parsed)) return tableOfRecords(parsed.slice(0, PREVIEW_ROWS));
         return null;
     }
     const [columns, ...rows] = parseDelimited(text, guessDelimiter(name, text), PREVIEW_ROWS + 1);

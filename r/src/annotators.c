@@ -141,7 +141,7 @@ SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
                                              COLUMN(dis_review_view, COLUMN_DOUBLE, typical_accuracy),
                                              COLUMN(dis_review_view, COLUMN_FLAG, beyond_chance)};
     const dis_votes *table = glue_votes(votes);
-    const dis_votes_view look = dis_votes_get_view(table);
+    const dis_votes_view view = dis_votes_get_view(table);
     SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_review));
     dis_review_options options = dis_review_options_default();
     dis_label_plan plan = dis_label_plan_default();
@@ -153,7 +153,7 @@ SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     options.labels = glue_gold(labels);
     options.budget = (uint64_t)Rf_asReal(budget);
     dis_status status = glue_context(threads, owner, &ctx);
-    if (status == DIS_OK) status = glue_plan(methods, combine, look.n_workers > 0, &plan);
+    if (status == DIS_OK) status = glue_plan(methods, combine, view.n_workers > 0, &plan);
     if (status == DIS_OK) status = dis_review_run(ctx, table, &options, &review);
     SEXP out;
     if (status != DIS_OK) {

@@ -74,7 +74,7 @@ SEXP dissent_r_labels(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     uint64_t *n_voted = (uint64_t *)R_alloc(v.n_workers + 1, sizeof *n_voted);
     dis_label_plan plan = dis_label_plan_default();
     dis_context *ctx = NULL;
-    dis_label_result *made = NULL;
+    dis_label_result *labels_result = NULL;
     dis_fit_options fit = dis_fit_options_default();
     dis_label_result_options options = dis_label_result_options_default();
     fit.seed = (uint64_t)Rf_asReal(seed);
@@ -83,22 +83,22 @@ SEXP dissent_r_labels(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     options.keep_fits = true;
     dis_status status = glue_context(threads, owner, &ctx);
     if (status == DIS_OK) status = glue_plan(methods, combine, v.n_workers > 0, &plan);
-    if (status == DIS_OK) status = dis_label_result_run(ctx, table, &plan, &options, &made);
+    if (status == DIS_OK) status = dis_label_result_run(ctx, table, &plan, &options, &labels_result);
     if (status == DIS_OK) {
-        R_SetExternalPtrAddr(result, made);
+        R_SetExternalPtrAddr(result, labels_result);
         if (v.n_workers)
-            status = dis_votes_worker_quality(ctx, table, dis_label_result_get_view(made).p, quality, n_voted);
+            status = dis_votes_worker_quality(ctx, table, dis_label_result_get_view(labels_result).p, quality, n_voted);
     }
     SEXP out;
     if (status != DIS_OK) {
         out = PROTECT(glue_failure(status));
     } else {
-        const dis_label_result_view look = dis_label_result_get_view(made);
+        const dis_label_result_view view = dis_label_result_get_view(labels_result);
         const column real = {"quality", COLUMN_DOUBLE, 0}, count = {"n_voted", COLUMN_COUNT, 0};
         out = PROTECT(GLUE_LIST(names));
-        SET_VECTOR_ELT(out, 0, glue_matrix(look.p, v.n_items, v.n_classes));
-        SET_VECTOR_ELT(out, 1, parts_of(&look));
-        SET_VECTOR_ELT(out, 2, glue_text(look.combine));
+        SET_VECTOR_ELT(out, 0, glue_matrix(view.p, v.n_items, v.n_classes));
+        SET_VECTOR_ELT(out, 1, parts_of(&view));
+        SET_VECTOR_ELT(out, 2, glue_text(view.combine));
         SET_VECTOR_ELT(out, 3, VECTOR_ELT(glue_columns(quality, v.n_workers, sizeof *quality, &real, 1), 0));
         SET_VECTOR_ELT(out, 4, VECTOR_ELT(glue_columns(n_voted, v.n_workers, sizeof *n_voted, &count, 1), 0));
     }

@@ -4,14 +4,14 @@ library(dissent)
 votes <- data.frame(task = rep(11:14, each = 3), worker = rep(c("a", "b", "c"), 4),
                     label = factor(c("no", "no", "yes", "yes", "yes", "yes", "no", "no", "no", "yes", "no", "yes"),
                                    levels = c("yes", "no", "maybe")))
-made <- dissent_labels(votes)
+estimated <- dissent_labels(votes)
 stopifnot(
-  identical(colnames(made$probabilities), c("yes", "no", "maybe")),
-  identical(levels(made$labels$label), c("yes", "no", "maybe")),
-  all(abs(rowSums(made$probabilities) - 1) < 1e-12),
-  identical(made$labels$task, 11:14),
-  identical(as.character(made$labels$label), c("no", "yes", "no", "yes")),
-  identical(made$workers$votes, rep(4, 3)))
+  identical(colnames(estimated$probabilities), c("yes", "no", "maybe")),
+  identical(levels(estimated$labels$label), c("yes", "no", "maybe")),
+  all(abs(rowSums(estimated$probabilities) - 1) < 1e-12),
+  identical(estimated$labels$task, 11:14),
+  identical(as.character(estimated$labels$label), c("no", "yes", "no", "yes")),
+  identical(estimated$workers$votes, rep(4, 3)))
 
 # Majority shares are known by hand.
 shares <- dissent_labels(votes, method = "standard")
@@ -30,7 +30,7 @@ counted <- dissent_labels(votes[c("task", "label")], method = "standard")
 stopifnot(identical(counted$probabilities, shares$probabilities), is.null(counted$workers))
 
 # The same seed gives the same result, with any number of threads.
-stopifnot(identical(dissent_labels(votes, threads = 2)$probabilities, made$probabilities))
+stopifnot(identical(dissent_labels(votes, threads = 2)$probabilities, estimated$probabilities))
 
 # Errors are R errors of a class, with the message of the library.
 fails <- function(expression, class, text) {
@@ -55,5 +55,5 @@ if (.Platform$OS.type == "unix" && nzchar(Sys.which("sh"))) {
   }, interrupt = function(e) "interrupted")
   stopifnot(seen == "interrupted", nrow(dissent_labels(votes)$labels) == 4)
 }
-print(made)
-print(summary(made))
+print(estimated)
+print(summary(estimated))

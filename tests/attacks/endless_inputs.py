@@ -136,12 +136,12 @@ def beside_npy():
     expect("labels as npy", (0,), "labels", "votes.csv", "-o", "l.npy")
     for kind in ("fifo", "/dev/zero"):
         for name in ("l.tasks.txt", "l.classes.txt"):
-            kept = pathlib.Path(name).read_bytes()
+            original = pathlib.Path(name).read_bytes()
             pathlib.Path(name).unlink()
             os.mkfifo(name) if kind == "fifo" else os.symlink(kind, name)
             expect(f"{name} is {kind}", (3,), "eval", "l.npy", "--gold", "gold.csv", names=name)
             pathlib.Path(name).unlink()
-            pathlib.Path(name).write_bytes(kept)
+            pathlib.Path(name).write_bytes(original)
 
 
 main()

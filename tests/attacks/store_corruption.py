@@ -142,11 +142,11 @@ def main():
     replace(store / "owners", os.path.dirname(secret))
     everywhere("an owner behind a link", store, but=ANY)
 
-    whole = pathlib.Path("good/results.sqlite").read_bytes()
+    original = pathlib.Path("good/results.sqlite").read_bytes()
     for i, draw in rounds():
         store = copy_store()
         part = draw.choice(["results.sqlite"] * 4 + [f"truth/{truth}.tasks.txt", f"predictions/{KEYS[0]}/test.npy"])
-        data = whole if part == "results.sqlite" else pathlib.Path("good", part).read_bytes()
+        data = original if part == "results.sqlite" else pathlib.Path("good", part).read_bytes()
         (store / part).write_bytes(damage(data, draw))
         shutil.rmtree("into", ignore_errors=True)
         name, arguments = draw.choice(list(commands(store)))

@@ -317,7 +317,7 @@ def check_marks(page):
     assert page.run("return document.querySelector('.tip').hidden"), "Escape does not hide the name of a mark"
 
 
-def look(page, path, charts):
+def check_page(page, path, charts):
     page.open(path)
     check_quiet(page)
     check_structure(page)
@@ -400,7 +400,7 @@ def main():
         try:
             for name, charts in reports:
                 try:
-                    look(page, at(name), charts)
+                    check_page(page, at(name), charts)
                 except AssertionError as e:
                     print(f"{name}: {e}")
                     failed = 1

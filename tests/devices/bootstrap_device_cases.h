@@ -63,54 +63,56 @@ static inline const dis__bootstrap_device *resample_device(dis_context *ctx)
     return device;
 }
 
-static inline double resample_compare(dis_context *here, dis_context *there, const dis__bootstrap_device *device,
-                                      const resample_case *c)
+static inline double resample_compare(dis_context *host_ctx, dis_context *device_ctx,
+                                      const dis__bootstrap_device *device, const resample_case *c)
 {
     const dis__bootstrap b = {.n_items = c->n_items,
                               .n_draws = c->n_draws,
                               .n_resamples = c->n_resamples,
                               .seed = 77 + c->n_items};
     const size_t width = c->n_bins ? c->n_bins : c->n_columns, n = width * c->n_resamples;
-    double size, most = 0, *sums[3];
+    double size, max_difference = 0, *sums[3];
     double **column = resample_columns(c, &size);
     uint8_t *bin = malloc(c->n_items);
     for (size_t i = 0; i < c->n_items; i++) bin[i] = (uint8_t)(c->n_bins ? dis__random(5, 1, i) % c->n_bins : 0);
     for (int k = 0; k < 3; k++) sums[k] = malloc(n * sizeof *sums[k]);
     if (c->n_bins)
-        assert_int_equal(dis__bootstrap_bins(here, &b, column[0], bin, c->n_bins, sums[0]), DIS_OK);
+        assert_int_equal(dis__bootstrap_bins(host_ctx, &b, column[0], bin, c->n_bins, sums[0]), DIS_OK);
     else
-        assert_int_equal(dis__bootstrap_sums(here, &b, (const double *const *)column, c->n_columns, sums[0]), DIS_OK);
+        assert_int_equal(dis__bootstrap_sums(host_ctx, &b, (const double *const *)column, c->n_columns, sums[0]),
+                         DIS_OK);
     for (int k = 1; k < 3; k++)
-        assert_int_equal(dis__bootstrap_device_run(there, device, &b, (const double *const *)column, c->n_columns,
+        assert_int_equal(dis__bootstrap_device_run(device_ctx, device, &b, (const double *const *)column, c->n_columns,
                                                    c->n_bins ? bin : NULL, c->n_bins, sums[k]),
                          DIS_OK);
     for (size_t i = 0; i < n; i++) {
         const double off = fabs(sums[0][i] - sums[1][i]) / (size * sqrt((double)c->n_draws));
-        if (!(off <= most)) most = off;
+        if (!(off <= max_difference)) max_difference = off;
     }
-    if (!(most <= 1e-12)) fail_msg("%zu items, %zu columns: sums are %g off", c->n_items, c->n_columns, most);
+    if (!(max_difference <= 1e-12))
+        fail_msg("%zu items, %zu columns: sums are %g off", c->n_items, c->n_columns, max_difference);
     assert_memory_equal(sums[1], sums[2], n * sizeof(double));
     for (int k = 0; k < 3; k++) free(sums[k]);
     for (size_t k = 0; k < c->n_columns; k++) free(column[k]);
     free(column);
     free(bin);
-    return most;
+    return max_difference;
 }
 
-static inline void resample_run(dis_context *there)
+static inline void resample_run(dis_context *device_ctx)
 {
-    dis_context *here = resample_context(NULL);
-    const dis__bootstrap_device *device = resample_device(there);
+    dis_context *host_ctx = resample_context(NULL);
+    const dis__bootstrap_device *device = resample_device(device_ctx);
     const bool small = getenv("DISSENT_SMALL") != NULL; /* for checkers, which are slow */
-    double most = 0;
+    double max_difference = 0;
     assert_non_null(device);
     for (size_t i = 0; i < sizeof resample_cases / sizeof *resample_cases; i++) {
         const resample_case *c = &resample_cases[i];
         if (small && c->n_items * c->n_resamples * c->n_columns > 5000000) continue;
-        most = fmax(most, resample_compare(here, there, device, c));
+        max_difference = fmax(max_difference, resample_compare(host_ctx, device_ctx, device, c));
     }
-    print_message("largest difference of a sum, over the largest number and the root of draws: %.3g\n", most);
-    dis_context_destroy(here);
+    print_message("largest difference of a sum, over the largest number and the root of draws: %.3g\n", max_difference);
+    dis_context_destroy(host_ctx);
 }
 
 #endif

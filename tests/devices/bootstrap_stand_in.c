@@ -86,13 +86,13 @@ typedef struct {
 
 static void cut(numbers *p, double mean, double mass, uint64_t word)
 {
-    int whole = 0;
+    int cumulative = 0;
     for (int n = 0; n <= DIS_BOOTSTRAP_COUNT; n++) {
         const double scaled = mass * 65536, part = floor(scaled);
         p->rest[n] = scaled - part;
         p->all_rest += p->rest[n];
-        whole += (int)part;
-        if (part > 0 || n < 2) p->bound[p->n_bounds++] = whole - 32769;
+        cumulative += (int)part;
+        if (part > 0 || n < 2) p->bound[p->n_bounds++] = cumulative - 32769;
         mass *= mean / (n + 1);
     }
     for (int i = 0; i < 4 * LANES; i++) {

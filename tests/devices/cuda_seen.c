@@ -22,18 +22,18 @@ static void seen(const void *function)
         if (kernel[i].function == function) kernel[i].launched = true;
 }
 
-void __real___cudaRegisterFunction(void **handle, const char *function, char *there, const char *name, int limit,
-                                   void *tid, void *bid, void *block, void *grid, int *size);
-void __wrap___cudaRegisterFunction(void **handle, const char *function, char *there, const char *name, int limit,
-                                   void *tid, void *bid, void *block, void *grid, int *size);
-void __wrap___cudaRegisterFunction(void **handle, const char *function, char *there, const char *name, int limit,
-                                   void *tid, void *bid, void *block, void *grid, int *size)
+void __real___cudaRegisterFunction(void **handle, const char *function, char *device_function, const char *name,
+                                   int limit, void *tid, void *bid, void *block, void *grid, int *size);
+void __wrap___cudaRegisterFunction(void **handle, const char *function, char *device_function, const char *name,
+                                   int limit, void *tid, void *bid, void *block, void *grid, int *size);
+void __wrap___cudaRegisterFunction(void **handle, const char *function, char *device_function, const char *name,
+                                   int limit, void *tid, void *bid, void *block, void *grid, int *size)
 {
     if (n_kernels < MAX) {
         kernel[n_kernels].function = function;
         kernel[n_kernels++].name = name;
     }
-    __real___cudaRegisterFunction(handle, function, there, name, limit, tid, bid, block, grid, size);
+    __real___cudaRegisterFunction(handle, function, device_function, name, limit, tid, bid, block, grid, size);
 }
 
 cudaError_t __real___cudaGetKernel(cudaKernel_t *handle, const void *function);

@@ -103,10 +103,10 @@ static inline dis_status hidden_allocate(void *session, dis__memory what, size_t
     (void)zeroed; /* new pages are */
     for (size_t i = 0; i < HIDDEN_REGIONS; i++)
         if (!s->region[i].at) {
-            const size_t whole = (bytes / 4096 + 1) * 4096;
-            void *at = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            const size_t rounded = (bytes / 4096 + 1) * 4096;
+            void *at = mmap(NULL, rounded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (at == MAP_FAILED) return dis__fail(DIS_ELIMIT, "no hidden memory");
-            s->region[i] = (hidden_region){at, whole};
+            s->region[i] = (hidden_region){at, rounded};
             *out = at;
             return DIS_OK;
         }
@@ -155,9 +155,9 @@ static inline void hidden_record(hidden_session *s, int op, const void *args, si
 {
     hidden_step *step = s->recording;
     if (!step || step->n_calls == HIDDEN_CALLS) return;
-    void *kept = (void *)args;
-    if (op != HIDDEN_ZERO) kept = memcpy(malloc(bytes), args, bytes);
-    step->call[step->n_calls++] = (hidden_call){op, kept, bytes};
+    void *args_copy = (void *)args;
+    if (op != HIDDEN_ZERO) args_copy = memcpy(malloc(bytes), args, bytes);
+    step->call[step->n_calls++] = (hidden_call){op, args_copy, bytes};
 }
 
 static inline dis_status hidden_now(hidden_session *s, dis__op op, const void *args)
@@ -183,8 +183,8 @@ static inline dis_status hidden_catch_up(hidden_session *s, size_t layer)
 static inline dis_status hidden_wait(hidden_session *s, dis__op op, const void *args)
 {
     if (s->n_late == HIDDEN_LATE) DIS_TRY(hidden_catch_up(s, SIZE_MAX));
-    void *kept = memcpy(malloc(dis__args_size(op)), args, dis__args_size(op));
-    s->late[s->n_late++] = (hidden_late){op, kept, s->layer};
+    void *args_copy = memcpy(malloc(dis__args_size(op)), args, dis__args_size(op));
+    s->late[s->n_late++] = (hidden_late){op, args_copy, s->layer};
     return DIS_OK;
 }
 
@@ -260,9 +260,9 @@ static inline dis_status hidden_end_step(void *session, bool *again)
     s->losing = false;
     if (*again) return DIS_OK;
     DIS_TRY(hidden_catch_up(s, SIZE_MAX));
-    const bool whole = !s->recording || s->recording->n_calls < HIDDEN_CALLS;
+    const bool rounded = !s->recording || s->recording->n_calls < HIDDEN_CALLS;
     s->recording = NULL;
-    return whole ? DIS_OK : dis__fail(DIS_EBUG, "a step of too many operations to be recorded");
+    return rounded ? DIS_OK : dis__fail(DIS_EBUG, "a step of too many operations to be recorded");
 }
 
 static inline size_t hidden_plan(void *session, dis__op op, const void *args)

@@ -127,16 +127,16 @@ def check(draw, tool, folder, names, header):
         truth = make_wide(draw, path, names[0])
     else:
         truth = make_table(draw, path, names, header)
-    asked = run([tool, "labels", "votes.csv", "-q", "-o", "labels.csv", "--json", "summary.json", "--method", "majority"], folder)
-    if asked.returncode != 3:
-        return None, f"exit {asked.returncode}: {asked.stderr}"
-    commands = [line for line in asked.stderr.splitlines() if line.startswith("  dissent labels")]
+    answer = run([tool, "labels", "votes.csv", "-q", "-o", "labels.csv", "--json", "summary.json", "--method", "majority"], folder)
+    if answer.returncode != 3:
+        return None, f"exit {answer.returncode}: {answer.stderr}"
+    commands = [line for line in answer.stderr.splitlines() if line.startswith("  dissent labels")]
     for i, command in enumerate(commands):
         if run([tool, *shlex.split(command)[1:]], folder).returncode == 0:
             summary = json.loads((folder / "summary.json").read_text())
             if (summary["items"], summary["workers"], sorted(summary["classes"])) == truth:
-                return i, asked.stderr
-    return None, asked.stderr
+                return i, answer.stderr
+    return None, answer.stderr
 
 
 def main(tool, tables="120", seed="1"):

@@ -68,9 +68,9 @@ def check_follow(follow, message, folder, tool):
     found = re.search(follow["pattern"], message)
     if not found:
         return "there is no command to follow"
-    made = shell(found.group(1), folder, tool)
-    if made.returncode != 0:
-        return f"{found.group(1)}: {made.stderr}"
+    followed = shell(found.group(1), folder, tool)
+    if followed.returncode != 0:
+        return f"{found.group(1)}: {followed.stderr}"
     done = shell(command_of(follow["file"], []), folder, tool)
     return done.stderr if done.returncode != 0 else check_result(folder, follow["reads"])
 

@@ -61,8 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const dis_status status = dis__csv_next(&csv, &more);
         if (!more) break;
         if (status != DIS_OK) continue;
-        bool there;
-        MUST(dis__csv_next(&back, &there) == DIS_OK && there);
+        bool has_row;
+        MUST(dis__csv_next(&back, &has_row) == DIS_OK && has_row);
         MUST(csv.n_fields == back.n_fields);
         for (size_t i = 0; i < csv.n_fields; i++)
             MUST(csv.field[i].n == back.field[i].n &&

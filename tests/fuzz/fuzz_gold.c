@@ -25,11 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             MUST(dis_names_find(v.tasks, name, n) == i);
         }
     }
-    static const char *const asked[] = {"a"};
+    static const char *const task_names[] = {"a"};
     dis_names *tasks;
     uint32_t group = 7;
     size_t n_groups = 0;
-    MUST(dis_names_create(asked, 1, &tasks) == DIS_OK);
+    MUST(dis_names_create(task_names, 1, &tasks) == DIS_OK);
     if (dis__item_groups_read(NULL, path, tasks, &group, &n_groups) == DIS_OK)
         MUST(group < n_groups);
     else

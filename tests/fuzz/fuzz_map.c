@@ -13,12 +13,12 @@ static const char *next_line(const uint8_t **data, size_t *size, char *room, siz
 {
     size_t used = 0;
     while (used < *size && (*data)[used] != '\n') used++;
-    const size_t kept = used < n - 1 ? used : n - 1;
-    memcpy(room, *data, kept);
-    room[kept] = 0;
+    const size_t length = used < n - 1 ? used : n - 1;
+    memcpy(room, *data, length);
+    room[length] = 0;
     *data += used + (used < *size);
     *size -= used + (used < *size);
-    return kept && strlen(room) == kept ? room : NULL;
+    return length && strlen(room) == length ? room : NULL;
 }
 
 /* The first byte: container and rules; the second: preset, or 255 for three lines of paths before the file. */
@@ -57,11 +57,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     double seconds;
     if (size < 64 && dis__parse_time((const char *)data, size, &seconds)) MUST(!isnan(seconds));
-    const dis__tuning whole = {.chunk = 1 << 19, .round = 16}, tiny = {.chunk = 1 + more, .round = 3, .bucket = 30};
+    const dis__tuning one_chunk = {.chunk = 1 << 19, .round = 16}, tiny = {.chunk = 1 + more, .round = 3, .bucket = 30};
     const char *path = fuzz_file("a", data, size);
     dis_votes *a = NULL, *b = NULL;
     char message[2048] = "";
-    const dis_status status = dis__votes_read(NULL, &path, 1, &o, &whole, &a);
+    const dis_status status = dis__votes_read(NULL, &path, 1, &o, &one_chunk, &a);
     if (status != DIS_OK) snprintf(message, sizeof message, "%s", dis_last_error());
     MUST(status != DIS_EBUG);
     MUST(status == dis__votes_read(NULL, &path, 1, &o, &tiny, &b));

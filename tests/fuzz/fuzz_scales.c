@@ -125,18 +125,18 @@ static void run_scaled(const dis_votes *votes, size_t s, unsigned flags)
 static void run_labels(const dis_votes *votes, size_t s, unsigned flags)
 {
     dis_label_plan choice = dis_label_plan_default();
-    dis_label_result *made;
+    dis_label_result *result;
     MUST(dis_label_plan_parse(&scales[s].method, flags & OTHER_METHOD ? 1 : 0, NULL, true, &choice) == DIS_OK);
-    if (dis_label_result_run(NULL, votes, &choice, NULL, &made) != DIS_OK) return;
+    if (dis_label_result_run(NULL, votes, &choice, NULL, &result) != DIS_OK) return;
     const dis_votes_view v = dis_votes_get_view(votes);
-    double *p = dis_label_result_move_p(made);
+    double *p = dis_label_result_move_p(result);
     for (size_t i = 0; i < v.n_items; i++) {
         double sum = 0;
         for (size_t k = 0; k < v.n_classes; k++) sum += p[i * v.n_classes + k];
         MUST(fabs(sum - 1) < 1e-9);
     }
     dis_free(p);
-    dis_label_result_destroy(made);
+    dis_label_result_destroy(result);
 }
 
 static void run_agreement(const dis_votes *votes, unsigned flags)

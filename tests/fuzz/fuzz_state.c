@@ -25,7 +25,7 @@ static void write_checked(const dis__safetensors *file, const char *path)
     const size_t n_pairs = m ? m->n : 0;
     dis__tensor *tensor = calloc(file->n_tensors + 1, sizeof *tensor);
     const char *(*pair)[2] = calloc(n_pairs + 1, sizeof *pair);
-    size_t n = 0, n_kept = 0;
+    size_t n = 0, n_copied = 0;
     MUST(tensor && pair);
     for (size_t i = 0; i < file->n_tensors; i++) {
         tensor[n] = file->tensors[i];
@@ -42,14 +42,14 @@ static void write_checked(const dis__safetensors *file, const char *path)
             free(name);
             continue;
         }
-        pair[n_kept][0] = name;
-        pair[n_kept++][1] = text_of(key[1].text, key[1].length);
+        pair[n_copied][0] = name;
+        pair[n_copied++][1] = text_of(key[1].text, key[1].length);
     }
     dis__out *out;
     MUST(dis__out_open(path, &out) == DIS_OK);
-    MUST(dis__out_finish(out, dis__checked_write(out, tensor, n, (const char *const(*)[2])pair, n_kept)) == DIS_OK);
+    MUST(dis__out_finish(out, dis__checked_write(out, tensor, n, (const char *const(*)[2])pair, n_copied)) == DIS_OK);
     for (size_t i = 0; i < n; i++) free((void *)(uintptr_t)tensor[i].name);
-    for (size_t i = 0; i < n_kept; i++)
+    for (size_t i = 0; i < n_copied; i++)
         for (int k = 0; k < 2; k++) free((void *)(uintptr_t)pair[i][k]);
     free(tensor);
     free(pair);

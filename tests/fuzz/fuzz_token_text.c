@@ -55,9 +55,9 @@ static dis_tokens *encode(const dis_tokenizer *t, const dis_token_text *text, bo
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static dis_tokenizer *made[N_SPECS];
+    static dis_tokenizer *tokenizers[N_SPECS];
     if (size == 0) return 0;
-    dis_tokenizer **t = &made[data[0] % N_SPECS];
+    dis_tokenizer **t = &tokenizers[data[0] % N_SPECS];
     if (!*t) MUST(dis__tokenizer_from_text(specs[data[0] % N_SPECS], strlen(specs[data[0] % N_SPECS]), t) == DIS_OK);
     const dis_token_text text = {.first = (const char *)data + 1, .n_first = size - 1};
     dis_status plain, traced;

@@ -50,12 +50,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.na = na;
     o.n_na = data[1] & 1;
     o.min_votes = data[1] >> 1 & 3;
-    const dis__tuning whole = {.chunk = 1 << 19, .round = 16, .tasks = &dis__tasks_hashed},
+    const dis__tuning one_chunk = {.chunk = 1 << 19, .round = 16, .tasks = &dis__tasks_hashed},
                       tiny = {.chunk = 1 + (data[1] >> 3), .round = 3, .bucket = 30};
     const char *path = fuzz_file("a", data + 2, size - 2);
     dis_votes *a = NULL, *b = NULL;
     char message[2048] = "";
-    const dis_status status = dis__votes_read(NULL, &path, 1, &o, &whole, &a);
+    const dis_status status = dis__votes_read(NULL, &path, 1, &o, &one_chunk, &a);
     if (status != DIS_OK) snprintf(message, sizeof message, "%s", dis_last_error());
     MUST(status == dis__votes_read(NULL, &path, 1, &o, &tiny, &b));
     if (status != DIS_OK) {

@@ -22,7 +22,7 @@ enum {
 typedef struct {
     dis__net *net;
     int rows, tokens, images, even, odd, ids, label_head, soft_head;
-    float image[ITEMS * PIXELS], whole[ITEMS * EVEN], part[ITEMS * ODD], target[IDS * CLASSES], weight[IDS];
+    float image[ITEMS * PIXELS], even_values[ITEMS * EVEN], part[ITEMS * ODD], target[IDS * CLASSES], weight[IDS];
     int32_t id[IDS], label[ITEMS];
 } indexed;
 
@@ -43,7 +43,7 @@ static inline void make_indexed(indexed *s, const dis__device *device)
     s->soft_head = dis__head_soft(s->net, "soft", dis__layer_linear(s->net, "b", word, CLASSES, DIS_ACT_NONE), NULL);
     if (dis__net_plan(s->net, NULL, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     for (size_t i = 0; i < ITEMS * PIXELS; i++) s->image[i] = (float)nn_random(1, i);
-    for (size_t i = 0; i < ITEMS * EVEN; i++) s->whole[i] = (float)nn_random(2, i);
+    for (size_t i = 0; i < ITEMS * EVEN; i++) s->even_values[i] = (float)nn_random(2, i);
     for (size_t i = 0; i < ITEMS * ODD; i++) s->part[i] = (float)nn_random(3, i);
     for (size_t i = 0; i < ITEMS; i++) s->label[i] = (int32_t)dis__random_below(1, 2, i, CLASSES + 1) - 1;
     for (size_t i = 0; i < IDS; i++) {
@@ -77,11 +77,11 @@ static inline size_t rows_of(size_t b, int32_t row[MOST][4], int32_t span[3][4])
 static inline void put_batch(indexed *s, size_t b)
 {
     int32_t row[MOST][4], span[3][4], label[MOST], id[IDS];
-    float image[MOST * PIXELS] = {0}, whole[MOST * EVEN], part[MOST * ODD], target[IDS * CLASSES], weight[IDS];
+    float image[MOST * PIXELS] = {0}, even_values[MOST * EVEN], part[MOST * ODD], target[IDS * CLASSES], weight[IDS];
     const size_t n = rows_of(b, row, span), n_tokens = (size_t)span[1][1] + 2;
     for (size_t i = 0; i < n; i++) {
         label[i] = s->label[row[i][0]];
-        memcpy(whole + i * EVEN, s->whole + row[i][0] * EVEN, EVEN * sizeof *whole);
+        memcpy(even_values + i * EVEN, s->even_values + row[i][0] * EVEN, EVEN * sizeof *even_values);
         memcpy(part + i * ODD, s->part + row[i][0] * ODD, ODD * sizeof *part);
         for (int e = 0; e < PIXELS; e++) {
             const int x = e / DEEP % WIDE, fy = e / DEEP / WIDE + row[i][1],
@@ -99,7 +99,7 @@ static inline void put_batch(indexed *s, size_t b)
     dis__net_resize(s->net, s->rows, n);
     dis__net_resize(s->net, s->tokens, n_tokens);
     assert_int_equal(dis__net_put(s->net, s->images, image), DIS_OK);
-    assert_int_equal(dis__net_put(s->net, s->even, whole), DIS_OK);
+    assert_int_equal(dis__net_put(s->net, s->even, even_values), DIS_OK);
     assert_int_equal(dis__net_put(s->net, s->odd, part), DIS_OK);
     assert_int_equal(dis__net_put_ints(s->net, s->ids, id), DIS_OK);
     assert_int_equal(dis__head_put_labels(s->net, s->label_head, label), DIS_OK);
@@ -110,19 +110,21 @@ static inline void upload_batch(indexed *s, size_t b)
 {
     int32_t row[MOST][4], span[3][4], item[IDS];
     const size_t n = rows_of(b, row, span), n_tokens = (size_t)span[1][1] + 2;
-    const void *image, *whole, *part, *id, *label, *target, *weight;
+    const void *image, *even_values, *part, *id, *label, *target, *weight;
     double labels = 0, weights = 0;
     dis__net_resize(s->net, s->rows, n);
     dis__net_resize(s->net, s->tokens, n_tokens);
     assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_VALUE, s->image, s->image, ITEMS * PIXELS, &image), DIS_OK);
-    assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_VALUE, s->whole, s->whole, ITEMS * EVEN, &whole), DIS_OK);
+    assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_VALUE, s->even_values, s->even_values, ITEMS * EVEN,
+                                           &even_values),
+                     DIS_OK);
     assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_VALUE, s->part, s->part, ITEMS * ODD, &part), DIS_OK);
     assert_int_equal(dis__net_upload_ints(s->net, s->id, s->id, IDS, &id), DIS_OK);
     assert_int_equal(dis__net_upload_ints(s->net, s->label, s->label, ITEMS, &label), DIS_OK);
     assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_STAT, s->target, s->target, IDS * CLASSES, &target),
                      DIS_OK);
     assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_STAT, s->weight, s->weight, IDS, &weight), DIS_OK);
-    assert_true(image && whole && part && id && label && target && weight);
+    assert_true(image && even_values && part && id && label && target && weight);
     span[2][0] = span[2][2] = 0;
     span[2][1] = (int32_t)n_tokens;
     span[2][3] = (int32_t)(dis__net_filled(s->net, s->ids) - n_tokens);
@@ -132,7 +134,7 @@ static inline void upload_batch(indexed *s, size_t b)
         labels += s->label[item[i]] >= 0;
     }
     assert_int_equal(dis__net_gather_reals(s->net, s->images, image, is_moved(b) ? row[0] : item, is_moved(b)), DIS_OK);
-    assert_int_equal(dis__net_gather_reals(s->net, s->even, whole, item, false), DIS_OK);
+    assert_int_equal(dis__net_gather_reals(s->net, s->even, even_values, item, false), DIS_OK);
     assert_int_equal(dis__net_gather_reals(s->net, s->odd, part, item, false), DIS_OK);
     assert_int_equal(dis__head_gather_labels(s->net, s->label_head, label, item, labels), DIS_OK);
     for (size_t j = 0; j < n_tokens; j++) {

@@ -69,18 +69,18 @@ def make(name, folder):
     out = model(**inputs)
     loss = torch.nn.functional.cross_entropy(out.logits, labels)
     loss.backward()
-    made = {
+    tensors = {
         "ids": torch.cat(ids).int(), "types": torch.cat(types).int(), "length": torch.tensor(LENGTHS).int(), "labels": labels.int(),
         "start": (torch.tensor(LENGTHS).cumsum(0) - torch.tensor(LENGTHS)).int(),
         "hidden": torch.cat([hidden[i, :n] for i, n in enumerate(LENGTHS)]).detach(), "logits": out.logits.detach(), "loss": loss.detach(),
     }
     odd = ids[4].clone()
     odd[3] = config.pad_token_id or 0  # padding that a text spells out; it learns nothing there, so no gradients are compared
-    made["odd_ids"] = odd.int()
-    made["odd_hidden"] = getattr(model, model.base_model_prefix)(input_ids=odd[None], attention_mask=torch.ones(1, 9)).last_hidden_state[0].detach()
-    made.update({"grad." + n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None})
-    made["losses"] = torch.tensor(steps(model, inputs, labels), dtype=torch.float64)
-    save_file({n: t.contiguous() for n, t in made.items()}, os.path.join(folder, "expected.safetensors"))
+    tensors["odd_ids"] = odd.int()
+    tensors["odd_hidden"] = getattr(model, model.base_model_prefix)(input_ids=odd[None], attention_mask=torch.ones(1, 9)).last_hidden_state[0].detach()
+    tensors.update({"grad." + n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None})
+    tensors["losses"] = torch.tensor(steps(model, inputs, labels), dtype=torch.float64)
+    save_file({n: t.contiguous() for n, t in tensors.items()}, os.path.join(folder, "expected.safetensors"))
     return out.logits
 
 
@@ -117,8 +117,8 @@ def make_real(out, encoders):
         for pair in PAIRS:
             with torch.no_grad():
                 hidden.append(model(**tokenizer([pair[0]], [pair[1]], return_tensors="pt", truncation=True, max_length=512)).last_hidden_state[0])
-        made = {"mean": torch.stack([h.mean(0) for h in hidden]), "first": torch.stack([h[0] for h in hidden])}
-        save_file(made, os.path.join(out, f"real_{name}.safetensors"))
+        tensors = {"mean": torch.stack([h.mean(0) for h in hidden]), "first": torch.stack([h[0] for h in hidden])}
+        save_file(tensors, os.path.join(out, f"real_{name}.safetensors"))
 
 
 def main():

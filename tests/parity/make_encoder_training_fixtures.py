@@ -72,17 +72,17 @@ def run(folder, case, inputs, labels, start, kind=transformers.BertForSequenceCl
     with torch.no_grad():
         model.classifier.weight.copy_(start["out.weight"])
         model.classifier.bias.copy_(start["out.bias"])
-    made, lora, generator = {}, {}, torch.Generator().manual_seed(11)
+    tensors, lora, generator = {}, {}, torch.Generator().manual_seed(11)
     for n, p in model.named_parameters():
         layer = layer_of(n)
         p.requires_grad = layer is None or not (case.get("rank") or layer <= case.get("frozen", -1))
     for l, target, inside, layer in parts_of(model, case):
         parent, child = inside.rsplit(".", 1)
-        made_of = Lora(layer.get_submodule(inside), case["rank"], case["alpha"], generator)
-        setattr(layer.get_submodule(parent) if parent else layer, child, made_of)
-        lora.setdefault(f"lora.layer.{l}.{NAMES[target]}", []).append(made_of)
+        lora_layer = Lora(layer.get_submodule(inside), case["rank"], case["alpha"], generator)
+        setattr(layer.get_submodule(parent) if parent else layer, child, lora_layer)
+        lora.setdefault(f"lora.layer.{l}.{NAMES[target]}", []).append(lora_layer)
     for name, parts in lora.items():
-        made["start." + name + ".a"] = torch.cat([p.a for p in parts]).detach().clone()
+        tensors["start." + name + ".a"] = torch.cat([p.a for p in parts]).detach().clone()
     n_layers, groups = len(model.bert.encoder.layer), []
     for n, p in model.named_parameters():
         if p.requires_grad:
@@ -100,17 +100,17 @@ def run(folder, case, inputs, labels, start, kind=transformers.BertForSequenceCl
         optimizer.step()
         schedule.step()
         losses.append(loss.item())
-    made["losses"] = torch.tensor(losses, dtype=torch.float64)
+    tensors["losses"] = torch.tensor(losses, dtype=torch.float64)
     for name, parts in lora.items():
-        made["end." + name + ".a"] = torch.cat([p.a for p in parts]).detach()
-        made["end." + name + ".b"] = torch.cat([p.b for p in parts]).detach()
+        tensors["end." + name + ".a"] = torch.cat([p.a for p in parts]).detach()
+        tensors["end." + name + ".b"] = torch.cat([p.b for p in parts]).detach()
     with torch.no_grad():
         for parts in lora.values():
             for p in parts:
                 p.base.weight += p.scale * p.b @ p.a
                 p.b.zero_()
-        made["logits"] = model(**inputs).logits
-    return made
+        tensors["logits"] = model(**inputs).logits
+    return tensors
 
 
 def main():
@@ -127,21 +127,21 @@ def main():
     shutil.copy(os.path.join(sys.argv[1], "bert_vocabulary", "tokenizer.json"), folder)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=os.path.join(folder, "tokenizer.json"), pad_token="[PAD]")
     inputs = tokenizer([t[0] for t in TEXTS], [t[1] for t in TEXTS], padding=True, return_tensors="pt", return_token_type_ids=True)
-    made = {"out.weight": torch.randn(3, 8).double(), "out.bias": torch.randn(3).double()}
+    tensors = {"out.weight": torch.randn(3, 8).double(), "out.bias": torch.randn(3).double()}
     labels = torch.tensor(LABELS)
     for name, case in CASES.items():
-        result = run(folder, case, dict(inputs), labels, made)
+        result = run(folder, case, dict(inputs), labels, tensors)
         print(name, result["losses"][[0, -1]].tolist())
-        made.update({f"{name}/{n}": t.contiguous() for n, t in result.items()})
+        tensors.update({f"{name}/{n}": t.contiguous() for n, t in result.items()})
     shared = [" ".join(c[:2]) for c in CHOICES for _ in range(3)]
     inputs = tokenizer(shared, [a for c in CHOICES for a in c[2:]], truncation=True, max_length=26, padding=True, return_tensors="pt", return_token_type_ids=True)
     inputs = {name: t.view(len(CHOICES), 3, -1) for name, t in inputs.items()}
     start = {"out.weight": torch.randn(1, 8).double(), "out.bias": torch.randn(1).double()}
     result = run(folder, {}, inputs, labels, start, transformers.BertForMultipleChoice)
     print("choices", result["losses"][[0, -1]].tolist())
-    made.update({f"choices/{n}": t.contiguous() for n, t in result.items()} | {f"choices/start.{n}": t for n, t in start.items()})
-    made["labels"] = labels.int()
-    save_file(made, os.path.join(folder, "training.safetensors"))
+    tensors.update({f"choices/{n}": t.contiguous() for n, t in result.items()} | {f"choices/start.{n}": t for n, t in start.items()})
+    tensors["labels"] = labels.int()
+    save_file(tensors, os.path.join(folder, "training.safetensors"))
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ def expected(q, p, y, classes, ordinal):
     return out
 
 
-def made(r, n, k, sharp, noise):
+def simulate(r, n, k, sharp, noise):
     """Gold labels, human distributions around them, predictions around those."""
     y = r.choice(k, size=n, p=r.dirichlet(np.full(k, 4.0)))
     p = np.array([r.dirichlet(.3 + 3 * r.random() * (np.arange(k) == c)) for c in y])
@@ -162,12 +162,12 @@ def made(r, n, k, sharp, noise):
 
 def cases():
     r = np.random.default_rng(20)
-    y, p, q = made(r, 150, 4, 1.2, .8)
+    y, p, q = simulate(r, 150, 4, 1.2, .8)
     yield "k4", ["a", "b", "c", "d"], y, p, q, False
-    y, p, q = made(r, 120, 2, 2.5, 1.0)
+    y, p, q = simulate(r, 120, 2, 2.5, 1.0)
     yield "k2", ["no", "yes"], y, p, q, False
     # counts: zeros in both, ties, a class that is never predicted, one that is never gold
-    y, _, _ = made(r, 90, 5, 1, 1)
+    y, _, _ = simulate(r, 90, 5, 1, 1)
     y[y == 4] = 0
     counts = r.multinomial(5, np.full(5, .2), size=90) + 3 * np.eye(5, dtype=int)[y]
     p = counts / counts.sum(axis=1, keepdims=True)

@@ -36,15 +36,15 @@ def charsmap(mapping):
     for key, value in mapping.items():
         places[key.encode()] = len(results)
         results += value.encode() + b"\0"
-    units, taken, bases = {}, {0}, set() # two nodes with one base would be told apart by nothing
+    units, used, bases = {}, {0}, set() # two nodes with one base would be told apart by nothing
     def node(prefix, at_unit, label):
         children = sorted({k[len(prefix)] for k in places if len(k) > len(prefix) and k.startswith(prefix)})
         labels = ([0] if prefix in places else []) + children
         base = 1
-        while base in bases or any((base ^ c) in taken for c in labels):
+        while base in bases or any((base ^ c) in used for c in labels):
             base += 1
         bases.add(base)
-        taken.update(base ^ c for c in labels)
+        used.update(base ^ c for c in labels)
         units[at_unit] = ((at_unit ^ base) << 10) | label | ((prefix in places) << 8)
         if prefix in places:
             units[base] = places[prefix] | 1 << 31

@@ -46,15 +46,15 @@ static inline size_t review_voter(const review_crowd *c, size_t i, size_t q)
 }
 
 /* Items with taken[i] votes each, by their first voters. */
-static inline dis_votes *review_votes(const review_crowd *c, const size_t *taken)
+static inline dis_votes *review_votes(const review_crowd *c, const size_t *n_votes)
 {
     size_t n = 0, at = 0;
-    for (size_t i = 0; i < c->n_items; i++) n += taken[i];
+    for (size_t i = 0; i < c->n_items; i++) n += n_votes[i];
     uint32_t *task = malloc((n + 1) * sizeof *task), *worker = malloc((n + 1) * sizeof *worker);
     uint16_t *label = malloc((n + 1) * sizeof *label);
     assert_true(task && worker && label);
     for (size_t i = 0; i < c->n_items; i++)
-        for (size_t q = 0; q < taken[i]; q++, at++) {
+        for (size_t q = 0; q < n_votes[i]; q++, at++) {
             task[at] = (uint32_t)i;
             worker[at] = (uint32_t)review_voter(c, i, q);
             label[at] = (uint16_t)review_vote(c, i, worker[at]);
@@ -77,11 +77,11 @@ static inline dis_votes *review_votes(const review_crowd *c, const size_t *taken
 
 static inline dis_votes *review_even_votes(const review_crowd *c, size_t each)
 {
-    size_t *taken = malloc(c->n_items * sizeof *taken);
-    assert_non_null(taken);
-    for (size_t i = 0; i < c->n_items; i++) taken[i] = each;
-    dis_votes *votes = review_votes(c, taken);
-    free(taken);
+    size_t *n_votes = malloc(c->n_items * sizeof *n_votes);
+    assert_non_null(n_votes);
+    for (size_t i = 0; i < c->n_items; i++) n_votes[i] = each;
+    dis_votes *votes = review_votes(c, n_votes);
+    free(n_votes);
     return votes;
 }
 

@@ -91,7 +91,7 @@ static size_t longest_at(const sample *s, size_t i)
     return best;
 }
 
-static void the_leftmost_longest_is_taken(void **state)
+static void the_leftmost_longest_matches(void **state)
 {
     (void)state;
     static sample s;
@@ -149,7 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ways_find_the_same),
-        cmocka_unit_test(the_leftmost_longest_is_taken),
+        cmocka_unit_test(the_leftmost_longest_matches),
         cmocka_unit_test(bounds_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void wilson_bounds(void **state)
 }
 
 /* Three annotators on four items; A against the others on b (two classes apart) and on d, whose class is known. */
-static void differences_by_hand(void **state)
+static void differences_equal_the_definition(void **state)
 {
     (void)state;
     dis_votes *votes = votes_of("aA0aB0aC0bA1bB0bC0cA1cB1cC1dA0dB1dC1", 4, 3, 2);
@@ -193,7 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wilson_bounds),
-        cmocka_unit_test(differences_by_hand),
+        cmocka_unit_test(differences_equal_the_definition),
         cmocka_unit_test(partners_cannot_be_distinguished),
         cmocka_unit_test(equals_are_not_called_weak),
         cmocka_unit_test(equals_are_not_doubtful),

@@ -6,15 +6,15 @@ static void as_on_the_processor(void **state)
 {
     (void)state;
     dis_context *ctx = resample_context("cuda");
-    const bool there = resample_device(ctx) != NULL;
-    if (there)
+    const bool has_device = resample_device(ctx) != NULL;
+    if (has_device)
         resample_run(ctx);
     else {
         assert_non_null(strstr(dis_last_error(), "no CUDA device: "));
         print_message("skipped: %s\n", dis_last_error());
     }
     dis_context_destroy(ctx);
-    if (!there) skip();
+    if (!has_device) skip();
 }
 
 int main(void)

@@ -39,7 +39,7 @@ static void comparisons(void **state)
     if (SANITIZED) skip();
     enum { N = 68000, K = 50 };
     int32_t *answer[3];
-    dis_comparison *made[2];
+    dis_comparison *results[2];
     for (int s = 0; s < 3; s++) {
         answer[s] = malloc(N * sizeof *answer[s]);
         for (size_t i = 0; i < N; i++)
@@ -59,13 +59,13 @@ static void comparisons(void **state)
     o.resamples = 1000;
     for (int k = 0; k < 2; k++) {
         dis_context *ctx = resample_context(k ? "cuda" : "cpu");
-        assert_int_equal(dis_comparison_run(ctx, &in, &o, &made[k]), DIS_OK);
+        assert_int_equal(dis_comparison_run(ctx, &in, &o, &results[k]), DIS_OK);
         dis_context_destroy(ctx);
     }
-    const dis_comparison_view x = dis_comparison_get_view(made[0]), y = dis_comparison_get_view(made[1]);
+    const dis_comparison_view x = dis_comparison_get_view(results[0]), y = dis_comparison_get_view(results[1]);
     assert_memory_equal(x.metric, y.metric, x.n_metrics * sizeof *x.metric);
     assert_true(x.metric[DIS_COMPARE_MACRO_F1].difference.has_interval);
-    for (int k = 0; k < 2; k++) dis_comparison_destroy(made[k]);
+    for (int k = 0; k < 2; k++) dis_comparison_destroy(results[k]);
     for (int s = 0; s < 3; s++) free(answer[s]);
 }
 
@@ -76,7 +76,7 @@ static void where(void **state)
         const char *device;
         size_t n_items;
         dis_status status;
-        bool there;
+        bool available;
     } rows[] = {{"cuda", 1 << 20, DIS_OK, true},       {"cuda:0", 1 << 20, DIS_OK, true},
                 {"auto", 1 << 20, DIS_OK, true},       {"cpu", 1 << 20, DIS_OK, false},
                 {NULL, 1 << 20, DIS_OK, false},        {"cuda", 1000, DIS_OK, false},
@@ -86,7 +86,7 @@ static void where(void **state)
         const dis__bootstrap_device *device = NULL;
         dis_context *ctx = resample_context(rows[i].device);
         assert_int_equal(dis__bootstrap_device_for(ctx, &b, &device), rows[i].status);
-        assert_int_equal(device != NULL, rows[i].there);
+        assert_int_equal(device != NULL, rows[i].available);
         dis_context_destroy(ctx);
     }
 }

@@ -129,7 +129,7 @@ static void planted(void **state)
 }
 
 /* The share of the definition, counted from resamples drawn one by one here, agrees with what comes out. */
-static void by_hand(void **state)
+static void small_example(void **state)
 {
     (void)state;
     const dis_comparison_input in = make(300, 3, 1, .66, .6, 17);
@@ -461,7 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null),
         cmocka_unit_test(planted),
-        cmocka_unit_test(by_hand),
+        cmocka_unit_test(small_example),
         cmocka_unit_test(the_same),
         cmocka_unit_test(few_classes),
         cmocka_unit_test(left_out),

@@ -188,16 +188,16 @@ static void names_without_memory(void **state)
     assert_int_equal(dis_names_create(texts, 2, &source), DIS_OK);
     for (int what = 0; what < 3; what++)
         for (uint64_t n = 1;; n++) {
-            dis_names *made = NULL;
+            dis_names *names = NULL;
             dis__fault_arm(DIS_FAULT_ALLOC, n);
-            const dis_status status = what == 0   ? dis_names_create(texts, 2, &made)
-                                      : what == 1 ? dis__names_copy(source, &made)
-                                                  : dis__names_from_numbers(5, &made);
+            const dis_status status = what == 0   ? dis_names_create(texts, 2, &names)
+                                      : what == 1 ? dis__names_copy(source, &names)
+                                                  : dis__names_from_numbers(5, &names);
             const bool reached = dis__fault_reached(DIS_FAULT_ALLOC);
             dis__fault_arm(DIS_FAULT_ALLOC, 0);
             assert_int_equal(status, reached ? DIS_ELIMIT : DIS_OK);
-            assert_true((made == NULL) == reached);
-            dis_names_destroy(made);
+            assert_true((names == NULL) == reached);
+            dis_names_destroy(names);
             if (!reached) break;
         }
     dis_names_destroy(source);

@@ -81,14 +81,14 @@ static dis_status write_letters(const char *to, char letter)
     return dis__out_finish(out, status);
 }
 
-enum { WHOLE = 600000 };
+enum { ALL_BYTES = 600000 };
 
 static char letter_of(const char *file)
 {
     size_t n = 0;
     char *bytes = contents(file, &n);
     assert_non_null(bytes);
-    assert_int_equal(n, WHOLE);
+    assert_int_equal(n, ALL_BYTES);
     for (size_t i = 0; i < n; i++) assert_int_equal(bytes[i], bytes[0]);
     const char letter = bytes[0];
     free(bytes);
@@ -233,7 +233,7 @@ static void targets_that_are_no_files(void **state)
         static char bytes[65536];
         size_t total = 0;
         for (ssize_t n; (n = read(fd, bytes, sizeof bytes)) > 0;) total += (size_t)n;
-        _exit(total == WHOLE ? 0 : 1);
+        _exit(total == ALL_BYTES ? 0 : 1);
     }
     assert_int_equal(write_letters(name, 'p'), DIS_OK);
     int how;
@@ -307,14 +307,14 @@ static void standard_output(void **state)
 {
     (void)state;
     fflush(stdout);
-    const int kept = dup(STDOUT_FILENO), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    assert_true(kept >= 0 && fd >= 0);
+    const int saved_stdout = dup(STDOUT_FILENO), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(saved_stdout >= 0 && fd >= 0);
     dup2(fd, STDOUT_FILENO);
     close(fd);
     const dis_status status = write_letters("-", 'd');
     const bool still_open = fcntl(STDOUT_FILENO, F_GETFD) != -1;
-    dup2(kept, STDOUT_FILENO);
-    close(kept);
+    dup2(saved_stdout, STDOUT_FILENO);
+    close(saved_stdout);
     assert_int_equal(status, DIS_OK);
     assert_true(still_open);
     assert_int_equal(letter_of(path), 'd');

@@ -78,7 +78,7 @@ static void blocks_go_to_files(void **state)
 }
 
 /* A pass over far more than the limit leaves no more than that in memory. */
-static void limit_is_kept(void **state)
+static void limit_holds(void **state)
 {
     (void)state;
     struct rusage at_first, at_last;
@@ -189,7 +189,7 @@ static void disk_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_go_to_files),  cmocka_unit_test(limit_is_kept),
+        cmocka_unit_test(blocks_go_to_files),  cmocka_unit_test(limit_holds),
         cmocka_unit_test(small_limits_refuse), cmocka_unit_test(scopes_nest),
         cmocka_unit_test(jobs_have_the_limit), cmocka_unit_test(disk_faults),
     };

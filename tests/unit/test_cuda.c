@@ -68,7 +68,7 @@ static double *results(const nn_case *c, const dis__device *device, const size_t
     options.training = training;
     const double begin = now();
     dis_status status = nn_make(c, device, NULL, &options, &f);
-    const double made = now();
+    const double built = now();
     if (status == DIS_OK) status = nn_fill(&f, size[0], size[1], size[2]);
     if (status == DIS_OK && training) status = nn_pass(&f, true);
     if (status == DIS_OK && !training) status = predict(&f);
@@ -90,7 +90,7 @@ static double *results(const nn_case *c, const dis__device *device, const size_t
     }
     if (brief)
         print_message("%s, %zu x %zu x %zu on %s: opened in %.2f s, run in %.2f s, bytes %016llx\n", c->name, size[0],
-                      size[1], size[2], device->name, made - begin, ended - made,
+                      size[1], size[2], device->name, built - begin, ended - built,
                       (unsigned long long)dis__siphash((uint64_t[2]){0}, out, *n * sizeof *out));
     dis__net_destroy(f.net);
     return out;
@@ -327,21 +327,21 @@ static void by_index(void **state)
 {
     (void)state;
     for (size_t d = 0; cuda_at(d); d++) {
-        indexed put, taken;
+        indexed put, gathered;
         make_indexed(&put, cuda_at(d));
-        make_indexed(&taken, cuda_at(d));
+        make_indexed(&gathered, cuda_at(d));
         for (size_t b = 0; b < (once ? 8 : 40); b++) {
             put_batch(&put, b);
             if (b % 7 == 6)
-                put_batch(&taken, b);
+                put_batch(&gathered, b);
             else
-                upload_batch(&taken, b);
-            if (dis__net_train(put.net, .01, true) != DIS_OK || dis__net_train(taken.net, .01, true) != DIS_OK)
+                upload_batch(&gathered, b);
+            if (dis__net_train(put.net, .01, true) != DIS_OK || dis__net_train(gathered.net, .01, true) != DIS_OK)
                 fail_msg("%s", dis_last_error());
-            assert_true(dis__net_loss(put.net) == dis__net_loss(taken.net));
+            assert_true(dis__net_loss(put.net) == dis__net_loss(gathered.net));
         }
         dis__net_destroy(put.net);
-        dis__net_destroy(taken.net);
+        dis__net_destroy(gathered.net);
     }
 }
 
@@ -601,10 +601,10 @@ static void lost_recording(void **state)
             assert_false(spoil_now);
             assert_int_equal(dis__net_train(g.net, .01, true), DIS_OK);
         }
-        double *lost = all_params(f.net, &n), *whole = all_params(g.net, &m);
-        assert_memory_equal(lost, whole, n * sizeof *lost);
+        double *lost = all_params(f.net, &n), *expected = all_params(g.net, &m);
+        assert_memory_equal(lost, expected, n * sizeof *lost);
         free(lost);
-        free(whole);
+        free(expected);
         dis__net_destroy(f.net);
         dis__net_destroy(g.net);
     }

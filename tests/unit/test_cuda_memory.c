@@ -12,13 +12,13 @@
 enum { ALLOCATIONS = 256 };
 
 /* Blocks are addresses that no one touches. */
-static size_t card = 128 * GIB, taken, size[ALLOCATIONS], n_sizes, asked, freed;
+static size_t total = 128 * GIB, in_use, size[ALLOCATIONS], n_sizes, n_queries, freed;
 
 static cudaError_t allocate_some(void **at, size_t bytes)
 {
-    if (bytes > card - taken) return cudaErrorMemoryAllocation;
+    if (bytes > total - in_use) return cudaErrorMemoryAllocation;
     assert_true(n_sizes < ALLOCATIONS);
-    taken += bytes;
+    in_use += bytes;
     size[n_sizes++] = bytes;
     *at = (void *)(uintptr_t)(n_sizes << 12);
     return cudaSuccess;
@@ -37,7 +37,7 @@ cudaError_t cudaHostAlloc(void **at, size_t bytes, unsigned flags)
 
 cudaError_t cudaFree(void *at)
 {
-    taken -= size[((uintptr_t)at >> 12) - 1];
+    in_use -= size[((uintptr_t)at >> 12) - 1];
     freed++;
     return cudaSuccess;
 }
@@ -49,9 +49,9 @@ cudaError_t cudaFreeHost(void *at)
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 {
-    asked++;
-    *left = card - taken;
-    *all = card;
+    n_queries++;
+    *left = total - in_use;
+    *all = total;
     return cudaSuccess;
 }
 
@@ -64,9 +64,9 @@ static int start(void **state)
 {
     (void)state;
     dis__cuda_free_cached();
-    assert_int_equal(taken, 0);
-    card = 128 * GIB;
-    n_sizes = asked = freed = 0;
+    assert_int_equal(in_use, 0);
+    total = 128 * GIB;
+    n_sizes = n_queries = freed = 0;
     return 0;
 }
 
@@ -89,7 +89,7 @@ static void stays(void **state)
     assert_int_equal(freed, 0);
     assert_int_equal(n_sizes, 8);
     assert_int_equal(dis__cuda_cached_bytes(0), 4 * (2 * GIB + 10 * MIB));
-    assert_true(asked <= 20);
+    assert_true(n_queries <= 20);
 }
 
 /* An eighth of a card that is free, the largest blocks first to go. */
@@ -101,8 +101,8 @@ static void eighth(void **state)
     for (int i = 0; i < 5; i++) block[i] = get(sizes[i] * GIB);
     for (int i = 0; i < 5; i++) dis__cuda_release(block[i]);
     assert_true(dis__cuda_cached_bytes(0) <= 16 * GIB);
-    assert_int_equal(dis__cuda_cached_bytes(0), taken);
-    assert_int_equal(taken, 9 * GIB); /* 1, 3, 5: 9 and 8 are gone */
+    assert_int_equal(dis__cuda_cached_bytes(0), in_use);
+    assert_int_equal(in_use, 9 * GIB); /* 1, 3, 5: 9 and 8 are gone */
 }
 
 /* Others have most of the card: what they leave is divided. */
@@ -113,12 +113,12 @@ static void beside_others(void **state)
     for (int i = 0; i < 4; i++) block[i] = get(4 * GIB);
     dis__cuda_release(block[0]);
     assert_int_equal(dis__cuda_cached_bytes(0), 4 * GIB);
-    card = 24 * GIB; /* 8 GiB are free: an eighth of those and of what is idle is too little for a block */
+    total = 24 * GIB; /* 8 GiB are free: an eighth of those and of what is idle is too little for a block */
     dis__cuda_release(block[1]);
     assert_int_equal(dis__cuda_cached_bytes(0), 0);
     dis__cuda_release(block[2]);
     dis__cuda_release(block[3]);
-    assert_int_equal(taken, 0);
+    assert_int_equal(in_use, 0);
 }
 
 /* n processes that do nothing leave (7/8)^n of a card; each is here what the last has left. */
@@ -128,19 +128,19 @@ static void many_processes(void **state)
     double share = 1;
     for (int n = 0; n < 8; n++) {
         void *block[64];
-        const size_t found = card - taken;
+        const size_t found = total - in_use;
         int i = 0;
-        while (i < 64 && card - taken > GIB) block[i++] = get(GIB);
+        while (i < 64 && total - in_use > GIB) block[i++] = get(GIB);
         while (i) dis__cuda_release(block[--i]);
         share *= 7. / 8;
-        assert_true((double)(card - taken) >= share * 128. * (double)GIB);
+        assert_true((double)(total - in_use) >= share * 128. * (double)GIB);
         assert_true(dis__cuda_cached_bytes(0) * 8 <= found);
         assert_true(dis__cuda_cached_bytes(0) > 0);
-        card -= taken; /* the process that comes next */
-        taken = 0;
+        total -= in_use; /* the process that comes next */
+        in_use = 0;
         n_sizes = 0;
         dis__cuda_free_cached();
-        taken = 0;
+        in_use = 0;
     }
 }
 
@@ -148,7 +148,7 @@ static void many_processes(void **state)
 static void used_up(void **state)
 {
     (void)state;
-    card = 3 * GIB;
+    total = 3 * GIB;
     void *small = get(700 * MIB), *other = get(300 * MIB);
     dis__cuda_release(small);
     dis__cuda_release(other);
@@ -158,7 +158,7 @@ static void used_up(void **state)
     void *none;
     assert_int_equal(dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, 0, GIB, &none), cudaErrorMemoryAllocation);
     dis__cuda_release(large);
-    assert_int_equal(taken, 0);
+    assert_int_equal(in_use, 0);
 }
 
 /* Pinned memory is the host's: a GiB of it stays. */
@@ -169,8 +169,8 @@ static void pinned(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(dis__cuda_memory_allocate(DIS_CUDA_PINNED_MEMORY, 0, 600 * MIB, &block[i]), cudaSuccess);
     for (int i = 0; i < 3; i++) dis__cuda_memory_return(&block[i]);
-    assert_int_equal(taken, 600 * MIB);
-    assert_int_equal(asked, 0);
+    assert_int_equal(in_use, 600 * MIB);
+    assert_int_equal(n_queries, 0);
     assert_int_equal(dis__cuda_cached_bytes(0), 0);
 }
 

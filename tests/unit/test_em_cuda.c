@@ -3,7 +3,7 @@
 #include "devices/em_device_cases.h"
 
 /* Whether there is a device; the reason is printed. */
-static bool there(void)
+static bool has_device(void)
 {
     const em_crowd one = {3, 1, 3, 2, false};
     dis_votes *votes = cases_votes(&one);
@@ -23,7 +23,7 @@ static bool there(void)
 static void same_as_cpu(void **state)
 {
     (void)state;
-    if (!there()) skip();
+    if (!has_device()) skip();
     cases_run(0);
 }
 
@@ -31,7 +31,7 @@ static void same_as_cpu(void **state)
 static void many_items(void **state)
 {
     (void)state;
-    if (!there()) skip();
+    if (!has_device()) skip();
     static const em_crowd crowd = {700000, 3000, 4, 40, false};
     static const char *const specs[] = {"dawid-skene:iterations=8", "mace:iterations=5,restarts=1",
                                         "one-coin:iterations=5"};

@@ -435,31 +435,31 @@ static void rename_array(const form *f, const dis__tensor *t, char out[NAME])
 
 static void write_part(const form *f, const dis__safetensors *from, const char *file, size_t part, FILE *index)
 {
-    dis__tensor made[64];
+    dis__tensor converted[64];
     char name[64][NAME];
     size_t n = 0;
     for (size_t i = 0; i < from->n_tensors; i++) {
         if (f->shards && i % 2 != part) continue;
-        made[n] = from->tensors[i];
+        converted[n] = from->tensors[i];
         rename_array(f, &from->tensors[i], name[n]);
-        made[n].name = name[n];
-        made[n].name_length = strlen(name[n]);
+        converted[n].name = name[n];
+        converted[n].name_length = strlen(name[n]);
         float *x = copy_of(&from->tensors[i]);
-        made[n].data = x;
+        converted[n].data = x;
         if (strcmp(f->type, "F32") != 0) {
-            uint16_t *half = malloc(2 * made[n].n + 1);
-            to_half(x, made[n].n, strcmp(f->type, "BF16") == 0, half);
+            uint16_t *half = malloc(2 * converted[n].n + 1);
+            to_half(x, converted[n].n, strcmp(f->type, "BF16") == 0, half);
             free(x);
-            made[n].data = half;
-            made[n].dtype = dis__dtype_find(f->type, strlen(f->type));
+            converted[n].data = half;
+            converted[n].dtype = dis__dtype_find(f->type, strlen(f->type));
         }
         if (index) fprintf(index, "%s\"%s\": \"%s\"", part + n ? ", " : "", name[n], file);
         n++;
     }
     dis__out *out;
     assert_int_equal(dis__out_open(in_folder(file), &out), DIS_OK);
-    assert_int_equal(dis__out_finish(out, dis__safetensors_write(out, made, n, NULL, 0)), DIS_OK);
-    for (size_t i = 0; i < n; i++) free((void *)made[i].data);
+    assert_int_equal(dis__out_finish(out, dis__safetensors_write(out, converted, n, NULL, 0)), DIS_OK);
+    for (size_t i = 0; i < n; i++) free((void *)converted[i].data);
 }
 
 static void other_forms(void **state)

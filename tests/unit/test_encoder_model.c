@@ -106,14 +106,14 @@ static void long_sentences(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    FILE *whole = begin("whole.csv"), *cut = begin("cut.csv");
-    fprintf(whole, "task,sentence,token\n");
+    FILE *all_sentences = begin("whole.csv"), *cut = begin("cut.csv");
+    fprintf(all_sentences, "task,sentence,token\n");
     fprintf(cut, "task,sentence,token\n");
     for (int i = 0; i < N; i++) { /* each letter is a token; 10 words, room for 4: pieces of 4, 4 and 2 */
-        fprintf(whole, "i%d,%d,%c\n", i, i / 10, 'a' + i % 7);
+        fprintf(all_sentences, "i%d,%d,%c\n", i, i / 10, 'a' + i % 7);
         fprintf(cut, "i%d,%d,%c\n", i, i / 10 * 3 + i % 10 / 4, 'a' + i % 7);
     }
-    fclose(whole);
+    fclose(all_sentences);
     fclose(cut);
     dis_items_options how = dis_items_options_default();
     how.kind = DIS_ITEMS_TOKENS;

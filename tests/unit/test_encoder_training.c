@@ -199,12 +199,12 @@ static void same_as_pytorch(void **state)
 static void smaller(void **state)
 {
     (void)state;
-    fixture whole, lora;
-    open_fixture(&whole, 0, &dis__device_cpu, 1);
+    fixture full, lora;
+    open_fixture(&full, 0, &dis__device_cpu, 1);
     open_fixture(&lora, 4, &dis__device_cpu, 1);
-    assert_true(dis__net_n_parameters(lora.built.net) < dis__net_n_parameters(whole.built.net) / 5);
-    assert_true(dis__net_bytes(lora.built.net) < dis__net_bytes(whole.built.net));
-    close_fixture(&whole);
+    assert_true(dis__net_n_parameters(lora.built.net) < dis__net_n_parameters(full.built.net) / 5);
+    assert_true(dis__net_bytes(lora.built.net) < dis__net_bytes(full.built.net));
+    close_fixture(&full);
     close_fixture(&lora);
 }
 

@@ -112,10 +112,10 @@ static void test_variances(void **state)
         assert_int_equal(n, w == 0 ? ITEMS - 1 : ITEMS);
         for (size_t r = 0; r < n; r++) total += cross_entropy(p, rows[r]);
         for (size_t i = 0, r = 0; i < ITEMS; i++) {
-            const bool there = r < n && rows[r] == i;
+            const bool is_left = r < n && rows[r] == i;
             const double change =
-                there ? cross_entropy(p, i) - full[i] : full[i] - v.metric[DIS_EVALUATION_CROSS_ENTROPY].value;
-            r += there;
+                is_left ? cross_entropy(p, i) - full[i] : full[i] - v.metric[DIS_EVALUATION_CROSS_ENTROPY].value;
+            r += is_left;
             each += change * change / (ITEMS * ITEMS);
         }
         value[w] = total / (double)n;

@@ -57,7 +57,7 @@ static void free_world(world *w)
 static const struct {
     dis_evaluation_metric metric;
     bool promised; /* 93.5 to 96.5 % */
-} asked[] = {
+} metrics[] = {
     {DIS_EVALUATION_ACCURACY, true},
     {DIS_EVALUATION_CROSS_ENTROPY, true},
     {DIS_EVALUATION_MACRO_F1, true},
@@ -69,7 +69,7 @@ static const struct {
     {DIS_EVALUATION_ENTROPY_SPEARMAN, false},
     {DIS_EVALUATION_ENTROPY_SIMILARITY, false},
 };
-enum { N_ASKED = sizeof asked / sizeof *asked };
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
 static dis_evaluation *evaluate(dis_context *ctx, const world *w, size_t n, const bool *wanted, uint64_t seed,
                                 uint64_t resamples)
@@ -101,11 +101,11 @@ static void intervals_cover(void **state)
     dis_context *ctx;
     assert_int_equal(dis_context_create(NULL, &ctx), DIS_OK);
     bool wanted[DIS_EVALUATION_METRICS] = {false};
-    for (size_t a = 0; a < N_ASKED; a++) wanted[asked[a].metric] = true;
+    for (size_t a = 0; a < N_METRICS; a++) wanted[metrics[a].metric] = true;
     world all = make_world(POOL);
     dis_evaluation *truth = evaluate(ctx, &all, POOL, wanted, 0, 0);
     world sample = make_world(ITEMS);
-    size_t held[N_ASKED] = {0};
+    size_t held[N_METRICS] = {0};
     for (uint64_t s = 0; s < SIMULATIONS; s++) {
         dis__rng source = dis__rng_at(77, 4001, s);
         for (size_t i = 0; i < ITEMS; i++) {
@@ -115,18 +115,18 @@ static void intervals_cover(void **state)
             sample.gold[i] = all.gold[from];
         }
         dis_evaluation *e = evaluate(ctx, &sample, ITEMS, wanted, s, 1000);
-        for (size_t a = 0; a < N_ASKED; a++) {
-            const dis_metric m = dis_evaluation_get_view(e).metric[asked[a].metric];
-            const double value = dis_evaluation_get_view(truth).metric[asked[a].metric].value;
+        for (size_t a = 0; a < N_METRICS; a++) {
+            const dis_metric m = dis_evaluation_get_view(e).metric[metrics[a].metric];
+            const double value = dis_evaluation_get_view(truth).metric[metrics[a].metric].value;
             held[a] += m.has_interval && m.ci_low <= value && value <= m.ci_high;
         }
         dis_evaluation_destroy(e);
     }
-    for (size_t a = 0; a < N_ASKED; a++) {
+    for (size_t a = 0; a < N_METRICS; a++) {
         const double coverage = (double)held[a] / SIMULATIONS;
-        printf("%-22s true %.4f   covered %.4f\n", dis_evaluation_metric_get(asked[a].metric)->name,
-               dis_evaluation_get_view(truth).metric[asked[a].metric].value, coverage);
-        if (asked[a].promised) assert_true(coverage >= .935 && coverage <= .965);
+        printf("%-22s true %.4f   covered %.4f\n", dis_evaluation_metric_get(metrics[a].metric)->name,
+               dis_evaluation_get_view(truth).metric[metrics[a].metric].value, coverage);
+        if (metrics[a].promised) assert_true(coverage >= .935 && coverage <= .965);
     }
     dis_evaluation_destroy(truth);
     free_world(&all);

@@ -46,9 +46,9 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     o.keep_items = false;
     o.resamples = 0;
     dis_evaluation *plain = run(&in, &o);
-    const dis_evaluation_view kept = dis_evaluation_get_view(one), left = dis_evaluation_get_view(plain);
+    const dis_evaluation_view selected = dis_evaluation_get_view(one), left = dis_evaluation_get_view(plain);
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
-        assert_memory_equal(&left.metric[m].value, &kept.metric[m].value, sizeof(double));
+        assert_memory_equal(&left.metric[m].value, &selected.metric[m].value, sizeof(double));
     const dis_evaluation_view without = dis_evaluation_get_view(plain);
     assert_null(dis_evaluation_values(&without, DIS_EVALUATION_KL));
     dis_evaluation_destroy(plain);
@@ -57,7 +57,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 }
 
 /* What is asked for decides what is computed, never what comes out. */
-static void selections_agree_with_the_whole(void **state)
+static void selections_equal_all_metrics(void **state)
 {
     (void)state;
     items x = make(3000, 4, 9);
@@ -88,6 +88,6 @@ static void selections_agree_with_the_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
-                                       cmocka_unit_test(selections_agree_with_the_whole)};
+                                       cmocka_unit_test(selections_equal_all_metrics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void prepare(bench *b)
     b->experiment = (dis_experiment){.plan = &b->plan, .selected = b->selected, .n_selected = FAKE_RUNS};
 }
 
-static dis_status run_made(bench *b, dis__store *store, size_t jobs, bool retry, dis_experiment_counts *counts)
+static dis_status run_all(bench *b, dis__store *store, size_t jobs, bool retry, dis_experiment_counts *counts)
 {
     dis_experiment_run_options o = dis_experiment_run_options_default();
     o.jobs = jobs;
@@ -59,13 +59,13 @@ static dis_status run_made(bench *b, dis__store *store, size_t jobs, bool retry,
     return dis__runner_run(NULL, &runner, counts);
 }
 
-static char *whole_table(void)
+static char *expected_table(void)
 {
     bench b;
     dis_experiment_counts counts;
     prepare(&b);
     dis__store *store = open_store(fresh("whole"));
-    assert_int_equal(run_made(&b, store, 1, false, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 1, false, &counts), DIS_OK);
     assert_int_equal(counts.done, FAKE_RUNS);
     assert_int_equal(counts.computed, FAKE_RUNS);
     char *text = fake_table(&b.experiment, store);
@@ -77,20 +77,20 @@ static char *whole_table(void)
 static void any_number_of_jobs(void **state)
 {
     (void)state;
-    char *whole = whole_table();
+    char *whole = expected_table();
     for (size_t jobs = 1; jobs <= 7; jobs += 3) {
         bench b;
         dis_experiment_counts counts;
         prepare(&b);
         b.work.sleep_ms = 1;
         dis__store *store = open_store(fresh("jobs"));
-        assert_int_equal(run_made(&b, store, jobs, false, &counts), DIS_OK);
+        assert_int_equal(run_all(&b, store, jobs, false, &counts), DIS_OK);
         for (size_t r = 0; r < FAKE_RUNS; r++) assert_int_equal(b.work.calls[r], 1);
         char *text = fake_table(&b.experiment, store);
         assert_string_equal(text, whole);
         free(text);
         /* again: nothing to do */
-        assert_int_equal(run_made(&b, store, jobs, false, &counts), DIS_OK);
+        assert_int_equal(run_all(&b, store, jobs, false, &counts), DIS_OK);
         assert_int_equal(counts.computed, 0);
         assert_int_equal(counts.done, FAKE_RUNS);
         dis__store_close(store);
@@ -106,7 +106,7 @@ static void a_failed_run_stops_nobody(void **state)
     prepare(&b);
     b.work.bad = 5;
     dis__store *store = open_store(fresh("failed"));
-    assert_int_equal(run_made(&b, store, 3, false, &counts), DIS_EDATA);
+    assert_int_equal(run_all(&b, store, 3, false, &counts), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "run 5 is bad on purpose"));
     assert_int_equal(counts.failed, 1);
     assert_int_equal(counts.done, FAKE_RUNS - 1);
@@ -120,10 +120,10 @@ static void a_failed_run_stops_nobody(void **state)
     assert_string_equal(record->message, "run 5 is bad on purpose");
     dis__run_record_destroy(record);
     /* not by itself again, but when asked to */
-    assert_int_equal(run_made(&b, store, 3, false, &counts), DIS_EDATA);
+    assert_int_equal(run_all(&b, store, 3, false, &counts), DIS_EDATA);
     assert_int_equal(b.work.calls[5], 1);
     b.work.bad = SIZE_MAX;
-    assert_int_equal(run_made(&b, store, 3, true, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 3, true, &counts), DIS_OK);
     assert_int_equal(b.work.calls[5], 2);
     assert_int_equal(b.work.calls[6], 1);
     dis__store_close(store);
@@ -136,7 +136,7 @@ static void a_record_has_everything(void **state)
     dis_experiment_counts counts;
     prepare(&b);
     dis__store *store = open_store(fresh("record"));
-    assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_OK);
     const size_t r = FAKE_FOLDS * FAKE_SEEDS + 3;
     dis_run_record *record;
     size_t n;
@@ -181,12 +181,12 @@ static void a_new_measure_is_missing(void **state)
     prepare(&b);
     b.plan.n_measures = 2;
     dis__store *store = open_store(fresh("measure"));
-    assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_OK);
     b.plan.n_measures = 3;
     dis_run_state states[FAKE_RUNS];
     assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
-    assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_OK);
     assert_int_equal(counts.computed, FAKE_RUNS);
     dis__store_close(store);
 }
@@ -204,7 +204,7 @@ static pid_t child(const char *path, size_t jobs, unsigned sleep_ms)
     b.work.sleep_ms = sleep_ms;
     dis__store *store;
     if (dis__store_open(path, true, 20000, &store) != DIS_OK) _exit(90);
-    const dis_status status = run_made(&b, store, jobs, false, &counts);
+    const dis_status status = run_all(&b, store, jobs, false, &counts);
     dis__store_close(store);
     size_t calls = 0;
     for (size_t r = 0; r < FAKE_RUNS; r++) calls += b.work.calls[r];
@@ -214,7 +214,7 @@ static pid_t child(const char *path, size_t jobs, unsigned sleep_ms)
 static void two_processes_share_a_store(void **state)
 {
     (void)state;
-    char *whole = whole_table();
+    char *whole = expected_table();
     const char *path = fresh("shared");
     const pid_t a = child(path, 2, 5), c = child(path, 2, 5);
     int code_a, code_c;
@@ -235,7 +235,7 @@ static void two_processes_share_a_store(void **state)
 static void a_dead_owner_holds_nothing(void **state)
 {
     (void)state;
-    char *whole = whole_table();
+    char *whole = expected_table();
     const char *path = fresh("dead");
     for (unsigned i = 0; i < 12; i++) {
         const pid_t pid = child(path, 2, 3);
@@ -247,7 +247,7 @@ static void a_dead_owner_holds_nothing(void **state)
     dis_experiment_counts counts;
     prepare(&b);
     dis__store *store = open_store(path);
-    assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_OK);
     assert_int_equal(counts.done, FAKE_RUNS);
     char *text = fake_table(&b.experiment, store);
     assert_string_equal(text, whole);
@@ -264,7 +264,7 @@ static void a_dead_owner_holds_nothing(void **state)
 }
 
 /* While one process is at a run, another waits for it, and takes it over when the first one dies. */
-static void a_claim_is_taken_over(void **state)
+static void a_claim_is_inherited(void **state)
 {
     (void)state;
     const char *path = fresh("over");
@@ -286,7 +286,7 @@ static void a_claim_is_taken_over(void **state)
     assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
     dis_experiment_counts counts;
-    assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_OK);
     assert_int_equal(counts.computed, FAKE_RUNS);
     dis__store_close(store);
 }
@@ -298,7 +298,7 @@ static int stop_now(void *user)
     return atomic_fetch_add((_Atomic int *)user, 1) > 1;
 }
 
-static void asked_to_stop_it_stops(void **state)
+static void a_stop_request_stops(void **state)
 {
     (void)state;
     bench b;
@@ -365,7 +365,7 @@ static void a_damaged_database_is_reported(void **state)
     prepare(&b);
     const char *path = fresh("damaged");
     dis__store *store = open_store(path);
-    assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
+    assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_OK);
     dis__store_close(store);
     char file[600];
     snprintf(file, sizeof file, "%s/results.sqlite", path);
@@ -380,7 +380,7 @@ static void a_damaged_database_is_reported(void **state)
         dis_run_state states[FAKE_RUNS];
         assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_EDATA);
         assert_non_null(strstr(dis_last_error(), "damaged"));
-        assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_EDATA);
+        assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_EDATA);
         dis__store_close(store);
     }
 }
@@ -429,7 +429,7 @@ static dis_status small_experiment(void *arg)
     dis_experiment_counts counts;
     for (size_t r = 0; r < FAKE_RUNS; r++) b->selected[r] = r == 0 || r == 8;
     DIS_TRY(dis__store_open(fresh("faults"), true, 1000, &store));
-    dis_status status = run_made(b, store, 1, false, &counts);
+    dis_status status = run_all(b, store, 1, false, &counts);
     dis__known known = {0};
     dis_experiment_table *table = NULL;
     dis_run_record *record = NULL;
@@ -468,7 +468,7 @@ static void still_usable(void *arg)
     dis__store *store;
     dis_experiment_counts counts;
     assert_int_equal(dis__store_open(path, true, 1000, &store), DIS_OK);
-    assert_int_equal(run_made(b, store, 1, true, &counts), DIS_OK);
+    assert_int_equal(run_all(b, store, 1, true, &counts), DIS_OK);
     assert_int_equal(counts.done, 2);
     dis__store_close(store);
 }
@@ -504,8 +504,8 @@ int main(void)
         cmocka_unit_test(a_new_measure_is_missing),
         cmocka_unit_test(two_processes_share_a_store),
         cmocka_unit_test(a_dead_owner_holds_nothing),
-        cmocka_unit_test(a_claim_is_taken_over),
-        cmocka_unit_test(asked_to_stop_it_stops),
+        cmocka_unit_test(a_claim_is_inherited),
+        cmocka_unit_test(a_stop_request_stops),
         cmocka_unit_test(bad_databases_are_refused),
         cmocka_unit_test(a_damaged_database_is_reported),
         cmocka_unit_test(a_locked_database_is_reported),

@@ -55,7 +55,7 @@ static void leave(int signal)
 }
 
 /* A child whose own mapping faults, with or without a handler of its own: its status. */
-static int fault_elsewhere(bool handled)
+static int fault_outside(bool handled)
 {
     const pid_t child = fork();
     if (child == 0) {
@@ -77,7 +77,7 @@ static int fault_elsewhere(bool handled)
 static void other_faults_are_passed_on(void **state)
 {
     (void)state;
-    const int handled = fault_elsewhere(true), standard = fault_elsewhere(false);
+    const int handled = fault_outside(true), standard = fault_outside(false);
     assert_true(WIFEXITED(handled) && WEXITSTATUS(handled) == 42);
     assert_true(WIFSIGNALED(standard) ? WTERMSIG(standard) == SIGBUS
                                       : WEXITSTATUS(standard) > 3); /* or a sanitizer's */

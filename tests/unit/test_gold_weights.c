@@ -115,12 +115,12 @@ static void make_crowd(double spread, double misled, uint64_t seed, crowd *c)
     static uint16_t label[ITEMS * VOTES];
     for (size_t i = 0, n = 0; i < ITEMS; i++) {
         c->truth[i] = dis__random_uniform(seed, 903, i) < .3;
-        const bool looks = c->truth[i] || dis__random_uniform(seed, 904, i) < misled;
+        const bool is_informed = c->truth[i] || dis__random_uniform(seed, 904, i) < misled;
         for (size_t v = 0; v < VOTES; v++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = (uint32_t)((i * 7 + v * 5) % WORKERS);
             const double odds = exp(.6 + 1.4 * worker[n] / (WORKERS - 1) + spread * normal(seed, i));
-            label[n] = (uint16_t)(dis__random_uniform(seed, 902, n) < odds / (1 + odds) ? looks : !looks);
+            label[n] = (uint16_t)(dis__random_uniform(seed, 902, n) < odds / (1 + odds) ? is_informed : !is_informed);
         }
     }
     c->votes = em_make_votes(ITEMS * VOTES, task, worker, label, ITEMS, WORKERS, 2);

@@ -129,7 +129,7 @@ static double distance(size_t k, size_t l, const double *rank)
 }
 
 /* xRR of groups a and b (b < 0: all others) from all pairs of votes. */
-static double across_by_hand(const dis_votes *votes, const int32_t *group, int32_t a, int32_t b, const double *rank)
+static double across_reference(const dis_votes *votes, const int32_t *group, int32_t a, int32_t b, const double *rank)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     double weight = 0, apart = 0, x[CLASSES] = {0}, y[CLASSES] = {0}, nx = 0, ny = 0, expected = 0;
@@ -198,7 +198,7 @@ static void test_within_is_alpha(void **state)
         em_assert_close(v.groups[k].percent.value, dis_agreement_find(alone, "percent")->value, 1e-12);
         em_assert_close(v.groups[k].within.ci_low, alpha->ci_low, .04); /* other resamples, the same law */
         em_assert_close(v.groups[k].within.ci_high, alpha->ci_high, .04);
-        em_assert_close(v.groups[k].across.value, across_by_hand(votes, g.group, (int32_t)k, -1, NULL), 1e-12);
+        em_assert_close(v.groups[k].across.value, across_reference(votes, g.group, (int32_t)k, -1, NULL), 1e-12);
         assert_true(isnan(v.groups[k].p_within));
         assert_int_equal(dis_votes_get_view(part).n_votes, g.votes[k]);
         dis_agreement_destroy(alone);
@@ -206,7 +206,7 @@ static void test_within_is_alpha(void **state)
     }
     for (size_t p = 0; p < v.n_pairs; p++)
         em_assert_close(v.pairs[p].across.value,
-                        across_by_hand(votes, g.group, (int32_t)v.pairs[p].a, (int32_t)v.pairs[p].b, NULL), 1e-12);
+                        across_reference(votes, g.group, (int32_t)v.pairs[p].a, (int32_t)v.pairs[p].b, NULL), 1e-12);
     dis_group_agreement_destroy(found);
     dis_worker_groups_destroy(groups);
     dis_votes_destroy(votes);
@@ -264,7 +264,7 @@ static void test_ordered(void **state)
     const dis_group_agreement_view v = dis_group_agreement_get_view(found);
     const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     ranks_of(votes, g.group, rank);
-    em_assert_close(v.pairs[0].across.value, across_by_hand(votes, g.group, 0, 1, rank), 1e-12);
+    em_assert_close(v.pairs[0].across.value, across_reference(votes, g.group, 0, 1, rank), 1e-12);
     em_assert_close(v.groups[0].across.value, v.pairs[0].across.value, 1e-12); /* the others are the one other group */
     dis_group_agreement_destroy(found);
     dis_worker_groups_destroy(groups);

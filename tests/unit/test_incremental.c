@@ -199,13 +199,13 @@ static void damaged_states_are_detected(void **state)
     assert_true(n > 1000 && n < sizeof bytes);
     const char *path = in_folder("damaged.safetensors");
     for (size_t i = 0; i < n; i += SANITIZED ? n / 50 + 1 : n / 400 + 1) {
-        const char kept = bytes[i];
-        bytes[i] = (char)(kept ^ 0x55);
+        const char original = bytes[i];
+        bytes[i] = (char)(original ^ 0x55);
         f = fopen(path, "wb");
         assert_non_null(f);
         assert_int_equal(fwrite(bytes, 1, n, f), n);
         fclose(f);
-        bytes[i] = kept;
+        bytes[i] = original;
         const dis_status status = grow(path);
         assert_int_equal(status, DIS_EDATA);
     }

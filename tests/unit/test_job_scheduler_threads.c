@@ -247,7 +247,7 @@ static void memory_too_small_for_one_job_is_an_error(void **state)
     }
 }
 
-static void an_explicit_number_at_once_is_kept(void **state)
+static void an_explicit_number_holds(void **state)
 {
     (void)state;
     simulation s;
@@ -323,7 +323,7 @@ static void progress_is_reported_by_the_calling_thread(void **state)
     assert_true(s.progress == 1);
 }
 
-static void busy_jobs_are_asked_about_again(void **state)
+static void busy_jobs_are_checked_again(void **state)
 {
     (void)state;
     simulation s;
@@ -380,11 +380,11 @@ int main(void)
         cmocka_unit_test(jobs_start_in_their_order),
         cmocka_unit_test(a_job_waits_until_its_memory_is_free),
         cmocka_unit_test(memory_too_small_for_one_job_is_an_error),
-        cmocka_unit_test(an_explicit_number_at_once_is_kept),
+        cmocka_unit_test(an_explicit_number_holds),
         cmocka_unit_test(the_first_failure_is_returned),
         cmocka_unit_test(stopping_reaches_running_and_waiting_jobs),
         cmocka_unit_test(progress_is_reported_by_the_calling_thread),
-        cmocka_unit_test(busy_jobs_are_asked_about_again),
+        cmocka_unit_test(busy_jobs_are_checked_again),
         cmocka_unit_test(threads_and_memory_are_shared),
         cmocka_unit_test(every_fault_is_returned),
     };

@@ -10,7 +10,7 @@
 
 static const dis__json_position place = {.file = "x.json", .line = 1, .column = 1, .offset = 0};
 
-static void takes(void **state)
+static void accepts(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -219,8 +219,8 @@ static void faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes), cmocka_unit_test(refuses),   cmocka_unit_test(depth_at_the_limit),
-        cmocka_unit_test(tree),  cmocka_unit_test(many_keys), cmocka_unit_test(faults),
+        cmocka_unit_test(accepts), cmocka_unit_test(refuses),   cmocka_unit_test(depth_at_the_limit),
+        cmocka_unit_test(tree),    cmocka_unit_test(many_keys), cmocka_unit_test(faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

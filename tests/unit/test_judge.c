@@ -5,7 +5,7 @@
 #include "core/random/random.h"
 #include <unistd.h>
 
-enum { ITEMS = 300, PEOPLE = 8, CLASSES = 3, ASKED = 3, JUDGE = PEOPLE };
+enum { ITEMS = 300, PEOPLE = 8, CLASSES = 3, PER_ITEM = 3, JUDGE = PEOPLE };
 
 typedef struct {
     size_t items, people, per_item;
@@ -17,7 +17,7 @@ typedef struct {
 
 static const crowd usual = {.items = ITEMS,
                             .people = PEOPLE,
-                            .per_item = ASKED,
+                            .per_item = PER_ITEM,
                             .person = .8,
                             .judge = .85,
                             .change = SIZE_MAX,
@@ -163,12 +163,12 @@ static void test_weights_of_the_alternative_test(void **state)
     (void)state;
     const crowd half = {
         .items = 150, .people = 8, .per_item = 3, .person = .8, .judge = .95, .change = SIZE_MAX, .labelled = SIZE_MAX};
-    crowd whole = half;
+    crowd full = half;
     double weight[ITEMS], equal[ITEMS];
-    whole.items = ITEMS;
-    whole.change = 150;
-    whole.later = .4;
-    dis_votes *first = make(5, &half), *all = make(5, &whole);
+    full.items = ITEMS;
+    full.change = 150;
+    full.later = .4;
+    dis_votes *first = make(5, &half), *all = make(5, &full);
     for (size_t i = 0; i < ITEMS; i++) {
         weight[i] = i < 150 ? 2 : 0;
         equal[i] = 7;

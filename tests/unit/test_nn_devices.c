@@ -169,9 +169,9 @@ static void no_room_for_items(void **state)
     indexed s;
     make_indexed(&s, &narrow);
     for (int twice = 0; twice < 2; twice++) {
-        const void *kept = &kept;
-        assert_int_equal(dis__net_upload_ints(s.net, s.id, s.id, IDS, &kept), DIS_OK);
-        assert_null(kept);
+        const void *device_copy = &device_copy;
+        assert_int_equal(dis__net_upload_ints(s.net, s.id, s.id, IDS, &device_copy), DIS_OK);
+        assert_null(device_copy);
     }
     put_batch(&s, 1);
     assert_int_equal(dis__net_train(s.net, .01, true), DIS_OK);
@@ -182,25 +182,25 @@ static void no_room_for_items(void **state)
 static void by_index(void **state)
 {
     (void)state;
-    indexed put, taken;
+    indexed put, gathered;
     make_indexed(&put, &dis__device_ref);
-    make_indexed(&taken, &hidden_device);
-    const void *kept = &kept;
-    assert_int_equal(dis__net_upload_ints(put.net, put.id, put.id, IDS, &kept), DIS_OK);
-    assert_null(kept); /* the CPU has them where they are */
+    make_indexed(&gathered, &hidden_device);
+    const void *device_copy = &device_copy;
+    assert_int_equal(dis__net_upload_ints(put.net, put.id, put.id, IDS, &device_copy), DIS_OK);
+    assert_null(device_copy); /* the CPU has them where they are */
     for (size_t b = 0; b < 40; b++) {
         put_batch(&put, b);
         if (b % 7 == 6)
-            put_batch(&taken, b);
+            put_batch(&gathered, b);
         else
-            upload_batch(&taken, b);
+            upload_batch(&gathered, b);
         assert_int_equal(dis__net_train(put.net, .01, true), DIS_OK);
-        if (dis__net_train(taken.net, .01, true) != DIS_OK) fail_msg("%s", dis_last_error());
-        assert_true(dis__net_loss(put.net) == dis__net_loss(taken.net));
+        if (dis__net_train(gathered.net, .01, true) != DIS_OK) fail_msg("%s", dis_last_error());
+        assert_true(dis__net_loss(put.net) == dis__net_loss(gathered.net));
     }
-    assert_true(((hidden_session *)taken.net->session)->n_replayed > 5);
+    assert_true(((hidden_session *)gathered.net->session)->n_replayed > 5);
     dis__net_destroy(put.net);
-    dis__net_destroy(taken.net);
+    dis__net_destroy(gathered.net);
 }
 
 /* Batches with ever other numbers of votes, of workers and of pairs: the steps of a few are recorded, all others

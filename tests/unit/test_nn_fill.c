@@ -322,7 +322,7 @@ static void parts(void **state)
 {
     (void)state;
     static float w[HIGH * WIDE], bias[HIGH], x[ROWS * WIDE], third[WIDE * WIDE];
-    static double whole[ROWS * HIGH], parted[ROWS * HIGH], got[HIGH * WIDE];
+    static double at_once[ROWS * HIGH], parted[ROWS * HIGH], got[HIGH * WIDE];
     for (size_t i = 0; i < HIGH * WIDE; i++) w[i] = (float)sin((double)i);
     for (size_t i = 0; i < HIGH; i++) bias[i] = (float)cos((double)i);
     for (size_t i = 0; i < ROWS * WIDE; i++) x[i] = (float)sin(3 * (double)i);
@@ -340,17 +340,17 @@ static void parts(void **state)
             assert_int_equal(dis__param_use_rows(three, weight, order[i] * WIDE, WIDE, w + order[i] * WIDE * WIDE),
                              DIS_OK);
         for (int again = 0; again < 2; again++) {
-            run_wide(one, x, whole);
+            run_wide(one, x, at_once);
             run_wide(three, x, parted);
-            assert_memory_equal(whole, parted, sizeof whole);
+            assert_memory_equal(at_once, parted, sizeof at_once);
         }
         assert_int_equal(dis__param_get(three, weight, got), DIS_OK);
         for (size_t i = 0; i < HIGH * WIDE; i++) assert_true(got[i] == (double)w[i]);
         assert_int_equal(dis__param_put_rows(three, weight, 2 * WIDE, WIDE, third), DIS_OK);
         assert_int_equal(dis__param_put_rows(one, weight, 2 * WIDE, WIDE, third), DIS_OK);
-        run_wide(one, x, whole);
+        run_wide(one, x, at_once);
         run_wide(three, x, parted);
-        assert_memory_equal(whole, parted, sizeof whole);
+        assert_memory_equal(at_once, parted, sizeof at_once);
         assert_int_equal(dis__param_get(three, weight, got), DIS_OK);
         assert_true(got[0] == (double)w[0] && got[HIGH * WIDE - 1] == WIDE * WIDE - 1);
         dis__net_destroy(one);

@@ -113,7 +113,7 @@ static void tiles(void **state)
     enum { M = 50, N = 90, K = 701 };
     static const char *const sets[] = {"baseline", "avx2", "avx512"};
     static const size_t cuts[] = {0, 1, 8, 29, M}, across[] = {0, 5, 40, 57, N};
-    static float a[M * K], b[K * N], whole[M * N], part[M * N];
+    static float a[M * K], b[K * N], at_once[M * N], part[M * N];
     void *scratch;
     assert_int_equal(posix_memalign(&scratch, 64, DIS_GEMM_SCRATCH), 0);
     for (size_t i = 0; i < K * N; i++) b[i] = (float)dis__random_normal(2, 2, i);
@@ -122,7 +122,7 @@ static void tiles(void **state)
             for (size_t i = 0; i < M * K; i++)
                 a[i] = !left_out(zeros, i / K, i % K) ? (float)dis__random_normal(2, 1, i) : i % 7 ? 0 : -0.f;
             setenv("DISSENT_ISA", sets[set], 1);
-            const dis__gemm g = {false, false, false, M, N, K, a, b, whole, K, N, N, NULL, NULL};
+            const dis__gemm g = {false, false, false, M, N, K, a, b, at_once, K, N, N, NULL, NULL};
             DIS_KERNEL_SELECT(dis__sgemm)(&g, scratch);
             for (int i = 0; i < 4; i++)
                 for (int j = 0; j < 4; j++) {
@@ -134,12 +134,12 @@ static void tiles(void **state)
                     h.c = part + cuts[i] * N + across[j];
                     DIS_KERNEL_SELECT(dis__sgemm)(&h, scratch);
                 }
-            assert_memory_equal(whole, part, sizeof whole);
+            assert_memory_equal(at_once, part, sizeof at_once);
             for (size_t i = 0; i < M; i++) /* and row by row, where nothing is skipped */
                 DIS_KERNEL_SELECT(dis__sgemm)
             (&(dis__gemm){false, false, false, 1, N, K, a + i * K, b, part + i * N, K, N, N, NULL, NULL}, scratch);
             unsetenv("DISSENT_ISA");
-            assert_memory_equal(whole, part, sizeof whole);
+            assert_memory_equal(at_once, part, sizeof at_once);
         }
     free(scratch);
 }
@@ -161,7 +161,7 @@ static void dropout(void **state)
     cpu[DIS_OP_dropout](&args, 0, blocks, NULL);
     args.x = args.y = z;
     ref[DIS_OP_dropout](&args, 0, blocks, NULL);
-    size_t kept = 0;
+    size_t n_nonzero = 0;
     for (size_t i = 0; i < N; i++) {
         const size_t side = DIS_DROPOUT_BLOCK / 4, counter = i / DIS_DROPOUT_BLOCK * side + i % side;
         const dis_random_block b =
@@ -169,9 +169,9 @@ static void dropout(void **state)
         const bool stays = b.word[i % DIS_DROPOUT_BLOCK / side] >= (uint32_t)(.3 * 0x1p32);
         assert_true((y[i] != 0) == stays && (z[i] != 0) == stays);
         assert_true(!stays || (fabs(z[i] - 1 / .7) < 1e-12 && fabsf(y[i] - 1 / .7f) < 1e-6f));
-        kept += stays;
+        n_nonzero += stays;
     }
-    assert_true(kept > N * 67 / 100 && kept < N * 73 / 100);
+    assert_true(n_nonzero > N * 67 / 100 && n_nonzero < N * 73 / 100);
 }
 
 static void table(void **state)

@@ -157,7 +157,7 @@ static void accumulation(void **state)
     nn_net f;
     if (nn_make(&small, &dis__device_ref, NULL, NULL, &f) != DIS_OK) fail_msg("%s", dis_last_error());
     enum { N = 10, K = 4, IN = 7 };
-    double x[N * IN], p[N * K], whole[64], halves[64];
+    double x[N * IN], p[N * K], full[64], halves[64];
     for (int i = 0; i < N * IN; i++) x[i] = nn_random(1, (uint64_t)i);
     for (int i = 0; i < N * K; i++) p[i] = i % K == i / K % K;
     const size_t bias = dis__net_find_param(f.net, "above.bias");
@@ -165,7 +165,7 @@ static void accumulation(void **state)
     dis__net_put_exact(f.net, f.reals[0], x);
     dis__head_put_exact(f.net, 0, p, NULL);
     assert_int_equal(nn_pass(&f, true), DIS_OK);
-    dis__param_get_grad(f.net, bias, whole);
+    dis__param_get_grad(f.net, bias, full);
     assert_int_equal(dis__net_step(f.net, 0), DIS_OK);
     dis__head_set_norm(f.net, 0, N);
     for (int half = 0; half < 2; half++) {
@@ -175,7 +175,7 @@ static void accumulation(void **state)
         assert_int_equal(nn_pass(&f, true), DIS_OK);
     }
     dis__param_get_grad(f.net, bias, halves);
-    for (int k = 0; k < K; k++) assert_true(fabs(whole[k] - halves[k]) < 1e-15);
+    for (int k = 0; k < K; k++) assert_true(fabs(full[k] - halves[k]) < 1e-15);
     dis__net_destroy(f.net);
 }
 
@@ -184,7 +184,7 @@ static void accumulation(void **state)
 static void exact_equalities(void **state)
 {
     (void)state;
-    double *kept[2];
+    double *weights[2];
     size_t n;
     for (int hard = 0; hard < 2; hard++) {
         nn_net f;
@@ -200,12 +200,12 @@ static void exact_equalities(void **state)
         else
             dis__head_put_targets(f.net, 0, p, NULL);
         train(&f, 5);
-        kept[hard] = parameters(&f, &n);
+        weights[hard] = parameters(&f, &n);
         dis__net_destroy(f.net);
     }
-    assert_memory_equal(kept[0], kept[1], n * sizeof **kept);
-    free(kept[0]);
-    free(kept[1]);
+    assert_memory_equal(weights[0], weights[1], n * sizeof **weights);
+    free(weights[0]);
+    free(weights[1]);
 
     double *shared[2];
     for (int several = 0; several < 2; several++) {
@@ -342,12 +342,12 @@ static void damaged(void **state)
     double *before = parameters(&f, &n);
     for (size_t i = 0; i < size; i += i < 64 ? 1 : 37)
         for (int cut = 0; cut < 2; cut++) {
-            const unsigned char kept = bytes[i];
+            const unsigned char weights = bytes[i];
             if (!cut) bytes[i] ^= (unsigned char)(1 << (i % 8));
             file = fopen(path, "wb");
             fwrite(bytes, 1, cut ? i : size, file);
             fclose(file);
-            bytes[i] = kept;
+            bytes[i] = weights;
             assert_int_equal(dis__net_load(f.net, NULL, path), DIS_EDATA);
         }
     double *after = parameters(&f, &n);
@@ -367,11 +367,11 @@ static void damaged(void **state)
     unlink(path);
 }
 
-static dis_status whole_life(void *arg)
+static dis_status full_cycle(void *arg)
 {
     nn_net f;
-    const dis_status made = nn_make(arg, &dis__device_cpu, NULL, NULL, &f);
-    dis_status status = made;
+    const dis_status created = nn_make(arg, &dis__device_cpu, NULL, NULL, &f);
+    dis_status status = created;
     if (status == DIS_OK) status = nn_fill(&f, 5, 3, 6);
     if (status == DIS_OK) status = nn_pass(&f, true);
     if (status == DIS_OK) status = dis__net_step(f.net, .01);
@@ -384,7 +384,7 @@ static dis_status whole_life(void *arg)
 static void faults(void **state)
 {
     (void)state;
-    walk_faults(whole_life, NULL, (void *)&mlp);
+    walk_faults(full_cycle, NULL, (void *)&mlp);
     unlink("nn_faults.safetensors");
 }
 

@@ -73,7 +73,7 @@ static dis_status evaluation(const fixture *f, const void *o, double *value)
     return DIS_OK;
 }
 
-static dis_status made(const fixture *f, const dis_label_result_options *o, double *value)
+static dis_status run_labels(const fixture *f, const dis_label_result_options *o, double *value)
 {
     dis_label_plan choice = dis_label_plan_default();
     dis_label_result *m;
@@ -86,14 +86,14 @@ static dis_status made(const fixture *f, const dis_label_result_options *o, doub
 
 static dis_status make(const fixture *f, const void *o, double *value)
 {
-    return made(f, o, value);
+    return run_labels(f, o, value);
 }
 
 static dis_status make_with_fit(const fixture *f, const void *o, double *value)
 {
     dis_label_result_options how = dis_label_result_options_default();
     how.fit = o;
-    return made(f, &how, value);
+    return run_labels(f, &how, value);
 }
 
 static dis_status auto_weights(const fixture *f, const void *o, double *value)
@@ -107,10 +107,10 @@ static dis_status auto_weights(const fixture *f, const void *o, double *value)
 
 static dis_status fit(const fixture *f, const void *o, double *value)
 {
-    dis_fit *made_fit;
-    DIS_TRY(dis_fit_run(NULL, f->c.votes, "mace", o, &made_fit));
-    *value = checksum(dis_fit_p(made_fit), N * K);
-    dis_fit_destroy(made_fit);
+    dis_fit *result;
+    DIS_TRY(dis_fit_run(NULL, f->c.votes, "mace", o, &result));
+    *value = checksum(dis_fit_p(result), N * K);
+    dis_fit_destroy(result);
     return DIS_OK;
 }
 
@@ -511,15 +511,15 @@ static dis_status study_plan(const fixture *f, const void *o, double *value)
 static dis_status gold_created(const fixture *f, const void *o, double *value)
 {
     (void)f, (void)value;
-    dis_gold *made_gold;
-    return dis_gold_create(NULL, o, &made_gold);
+    dis_gold *created;
+    return dis_gold_create(NULL, o, &created);
 }
 
 static dis_status items_created(const fixture *f, const void *o, double *value)
 {
     (void)f, (void)value;
-    dis_items *made_items;
-    return dis_items_create(NULL, o, &made_items);
+    dis_items *created;
+    return dis_items_create(NULL, o, &created);
 }
 
 /* ---- all of them ---- */

@@ -13,8 +13,8 @@ static bool person[VOTERS];
 static size_t truth_of[ITEMS];
 
 /* People see the truth with .8; models with .7, the last one saying what the one before it says nearly always. People
- * answer the first `asked` items. */
-static dis_votes *panel_votes(uint64_t seed, size_t asked)
+ * answer the first `n_with_people` items. */
+static dis_votes *panel_votes(uint64_t seed, size_t n_with_people)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < ITEMS; i++) {
@@ -24,7 +24,7 @@ static dis_votes *panel_votes(uint64_t seed, size_t asked)
         for (uint32_t w = 0; w < VOTERS; w++) {
             const uint64_t at = (uint64_t)i * VOTERS + w;
             person[w] = w < PEOPLE;
-            if (person[w] && i >= asked) continue;
+            if (person[w] && i >= n_with_people) continue;
             const bool right = dis__random_uniform(seed, 2, at) < (person[w] ? .8 : .7);
             size_t answer =
                 right ? truth_of[i] : (truth_of[i] + 1 + dis__random_below(seed, 3, at, CLASSES - 1)) % CLASSES;
@@ -56,7 +56,7 @@ static int vote_of(const dis_votes_view *v, size_t i, size_t worker)
 }
 
 /* Winning rate and share of items `as good` by the paper's rules, people one by one. */
-static void by_hand(const dis_votes_view *v, size_t model, double epsilon, bool numbers, double *rate, double *rho)
+static void reference(const dis_votes_view *v, size_t model, double epsilon, bool numbers, double *rate, double *rho)
 {
     double p[PEOPLE], sum = 0;
     for (size_t h = 0; h < PEOPLE; h++) {
@@ -107,7 +107,7 @@ static void test_alternative(void **state)
         assert_int_equal(l.n_judges, MODELS);
         for (size_t j = 0; j < MODELS; j++) {
             double rate, rho;
-            by_hand(&v, PEOPLE + j, .2, numbers, &rate, &rho);
+            reference(&v, PEOPLE + j, .2, numbers, &rate, &rho);
             em_assert_close(l.judges[j].winning_rate, rate, 1e-12);
             em_assert_close(l.judges[j].advantage_probability.value, rho, 1e-12);
             assert_int_equal(l.judges[j].n_people_compared, PEOPLE);

@@ -21,7 +21,7 @@ static const char truth[] = "task,worker,label\na,w,1\na,x,1\na,y,3\nb,w,2\nb,x,
 /* Steps off: a: 0, 1, 0; b: 2, 0; c: 3. */
 static const char predicted[] = "task,worker,label,p:1\nc,w,1,1\na,w,1,1\na,x,2,0\na,y,3,0\nb,w,4,0\nb,x,4,0\n";
 
-static void test_by_hand(void **state)
+static void small_example(void **state)
 {
     (void)state;
     dis_votes *v = votes_of("v.csv", truth, classes, 4), *s = votes_of("s.csv", predicted, classes, 4);
@@ -125,7 +125,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(small_example),
         cmocka_unit_test(test_history_and_groups),
         cmocka_unit_test(test_refused),
     };

@@ -377,7 +377,7 @@ static void duplicates(void **state)
     assert_null(votes);
     print_message("%s\n", dis_last_error());
     assert_true(strncmp(dis_last_error(), path, strlen(path)) == 0 && dis_last_error()[strlen(path)] == ':');
-    static const size_t kept[] = {
+    static const size_t n_votes[] = {
         [DIS_DUPLICATES_FIRST] = 98453 - 1570, [DIS_DUPLICATES_LAST] = 98453 - 1570, [DIS_DUPLICATES_ALL] = 98453};
     for (int d = DIS_DUPLICATES_FIRST; d <= DIS_DUPLICATES_ALL; d++) {
         dis_votes_options o = dis_votes_options_default();
@@ -385,7 +385,7 @@ static void duplicates(void **state)
         const set s = read_set(path, &o);
         assert_int_equal(s.view.n_items, 20232);
         assert_int_equal(s.view.n_workers, 766);
-        assert_int_equal(s.view.n_votes, kept[d]);
+        assert_int_equal(s.view.n_votes, n_votes[d]);
         assert_int_equal(dis_votes_get_notes(s.votes).duplicates, 1570);
         assert_int_equal(dis_votes_get_notes(s.votes).rows, 98453);
         dis_votes_destroy(s.votes);

@@ -87,7 +87,7 @@ static dis_status count_views(void *user, size_t m, const dis_label_result_part 
     return ++*n == 3 ? DIS_ECANCELLED : DIS_OK;
 }
 
-static void same_as_by_hand(void **state)
+static void equals_the_parts(void **state)
 {
     (void)state;
     dis_votes *votes = make_votes();
@@ -117,10 +117,10 @@ static void same_as_by_hand(void **state)
             assert_int_equal(dis_fit_get_view(view.parts[m].fit).iterations, dis_fit_get_view(fit[m]).iterations);
         }
         assert_true(keep == (dis_fit_get_parameter(view.parts[2].fit, 0) != NULL));
-        double *taken = dis_label_result_move_p(result);
+        double *moved = dis_label_result_move_p(result);
         dis_label_result_destroy(result);
-        assert_memory_equal(taken, out, n * sizeof *out);
-        dis_free(taken);
+        assert_memory_equal(moved, out, n * sizeof *out);
+        dis_free(moved);
     }
     size_t called = 0;
     dis_label_result *none = NULL;
@@ -180,7 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choices),
         cmocka_unit_test(table),
-        cmocka_unit_test(same_as_by_hand),
+        cmocka_unit_test(equals_the_parts),
         cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,13 +87,13 @@ static void ticks_are_round(void **state)
     (void)state;
     static const struct {
         double low, high;
-        bool whole;
+        bool integers;
         double expect_low, expect_high, step;
     } rows[] = {{0, 9.3, false, 0, 10, 2},         {0, .07, false, 0, .08, .02}, {3, 3, true, 3, 6, 1},
                 {-1, 1, false, -1, 1, .5},         {0, 1, true, 0, 1, 1},        {12, 988, true, 0, 1000, 200},
                 {.5, .5 + 1e-16, false, .5, 1, .1}}; /* apart by rounding alone: steps between them would not end */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const dis__axis_scale s = dis__axis_scale_nice(rows[i].low, rows[i].high, 5, rows[i].whole);
+        const dis__axis_scale s = dis__axis_scale_nice(rows[i].low, rows[i].high, 5, rows[i].integers);
         assert_true(fabs(s.low - rows[i].expect_low) < 1e-12 && fabs(s.high - rows[i].expect_high) < 1e-12);
         assert_true(fabs(s.step - rows[i].step) < 1e-12);
     }

@@ -307,21 +307,22 @@ static void volume_matters(void **state)
 /* What is gained by buying 600 votes in 6 batches where the review says, against buying them anywhere. */
 static double bought_accuracy(const review_crowd *c, bool follow)
 {
-    size_t taken[600], right = 0;
-    for (size_t i = 0; i < c->n_items; i++) taken[i] = 3;
+    size_t n_votes[600], right = 0;
+    for (size_t i = 0; i < c->n_items; i++) n_votes[i] = 3;
     for (size_t round = 0; round < 6; round++) {
-        for (size_t b = 0; b < 100 && !follow; b++) taken[dis__random_below(c->seed, 9, round * 100 + b, c->n_items)]++;
+        for (size_t b = 0; b < 100 && !follow; b++)
+            n_votes[dis__random_below(c->seed, 9, round * 100 + b, c->n_items)]++;
         if (!follow) continue;
-        dis_votes *votes = review_votes(c, taken);
+        dis_votes *votes = review_votes(c, n_votes);
         dis_review_options o = dis_review_options_default();
         o.budget = 100;
         dis_review *review = review_of(NULL, votes, &o);
         const dis_review_view v = dis_review_get_view(review);
-        for (size_t r = 0; r < v.n_items; r++) taken[v.items[r].item] += v.items[r].votes_to_buy;
+        for (size_t r = 0; r < v.n_items; r++) n_votes[v.items[r].item] += v.items[r].votes_to_buy;
         dis_review_destroy(review);
         dis_votes_destroy(votes);
     }
-    dis_votes *votes = review_votes(c, taken);
+    dis_votes *votes = review_votes(c, n_votes);
     dis_fit *fit;
     assert_int_equal(dis_fit_run(NULL, votes, "dawid-skene", NULL, &fit), DIS_OK);
     for (size_t i = 0; i < c->n_items; i++)

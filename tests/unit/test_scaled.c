@@ -450,17 +450,17 @@ static void test_measures_only(void **state)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         dis_votes *votes = read_votes(kinds[k].file, kinds[k].scale, kinds[k].label);
         dis_scaled_options o = dis_scaled_options_default();
-        dis_scaled *whole, *part;
-        assert_int_equal(dis_scaled_run(NULL, votes, &o, &whole), DIS_OK);
+        dis_scaled *full, *part;
+        assert_int_equal(dis_scaled_run(NULL, votes, &o, &full), DIS_OK);
         o.measures_only = true;
         assert_int_equal(dis_scaled_run(NULL, votes, &o, &part), DIS_OK);
-        const dis_scaled_view a = dis_scaled_get_view(whole), b = dis_scaled_get_view(part);
+        const dis_scaled_view a = dis_scaled_get_view(full), b = dis_scaled_get_view(part);
         assert_int_equal(a.n_measures, b.n_measures);
         for (size_t m = 0; m < a.n_measures; m++) assert_true(a.measures[m].value.value == b.measures[m].value.value);
-        assert_non_null(dis_scaled_find_table(whole, "labels"));
+        assert_non_null(dis_scaled_find_table(full, "labels"));
         assert_null(dis_scaled_find_table(part, "labels"));
         assert_non_null(dis_scaled_find_table(part, "workers"));
-        dis_scaled_destroy(whole);
+        dis_scaled_destroy(full);
         dis_scaled_destroy(part);
         dis_votes_destroy(votes);
     }

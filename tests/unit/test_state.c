@@ -153,7 +153,7 @@ static dis_status read_and_fill(void *arg)
     return status;
 }
 
-static void still_there(void *arg)
+static void file_remains(void *arg)
 {
     assert_int_equal(read_and_fill(arg), DIS_OK);
 }
@@ -163,7 +163,7 @@ static void faults(void **state)
     (void)state;
     attempt a = {make_votes(old_tasks, 2, old_workers, 2, old_classes, 2), make_fit("standard", 2, 2, 2, 0)};
     assert_int_equal(write_it(&a), DIS_OK);
-    walk_faults(write_it, still_there, &a);
+    walk_faults(write_it, file_remains, &a);
     walk_faults(read_and_fill, NULL, &a);
     dis_fit_destroy(a.fit);
     dis_votes_destroy(a.votes);

@@ -74,7 +74,7 @@ static double share_right(const vote *votes, size_t n, const unsigned *truth)
     return right / (double)n;
 }
 
-static void shares_are_those_asked_for(void **state)
+static void shares_are_as_requested(void **state)
 {
     (void)state;
     static unsigned truth[4000];
@@ -397,7 +397,7 @@ static void texts_of_themes_tell_the_class(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_those_asked_for),
+        cmocka_unit_test(shares_are_as_requested),
         cmocka_unit_test(difficult_items_are_got_wrong),
         cmocka_unit_test(shuffling_changes_the_order_alone),
         cmocka_unit_test(threads_change_nothing),

@@ -75,10 +75,10 @@ static void derivatives_are_right(void **state)
     const double weight[M] = {.2, .3, .5}, t[M] = {1.3, .7, 2.1};
     const dis__combine_args args = {.n_items = N, .n_classes = K, .n_views = M, .p = views, .weight = weight};
     double *scratch = aligned_alloc(64, dis__tempering_scratch(M, K) * sizeof *scratch), sums[1 + M], unused[1 + M],
-           whole[1 + M] = {0};
+           at_once[1 + M] = {0};
     const double value = score(&args, t, scratch, sums), *gradient = sums + 1;
-    DIS_KERNEL_SELECT(dis__temperatures_evaluate)(&args, t, 0, N, scratch, whole);
-    assert_memory_equal(whole, sums, sizeof sums);
+    DIS_KERNEL_SELECT(dis__temperatures_evaluate)(&args, t, 0, N, scratch, at_once);
+    assert_memory_equal(at_once, sums, sizeof sums);
     const double pairs = .2 * .3 + .2 * .5 + .3 * .5;
     assert_true(fabs(value / pairs / N - by_definition(weight, t, 0)) < 1e-13);
     for (size_t m = 0; m < M; m++) {

@@ -192,7 +192,7 @@ static void bad_utf8_is_refused(void **state)
     dis_tokenizer_destroy(t);
 }
 
-static void long_words_take_linear_time(void **state)
+static void long_words_cost_linear_time(void **state)
 {
     (void)state;
     static const char *const names[] = {"byte_level",          "byte_level_later",  "bpe_chars",
@@ -332,7 +332,7 @@ int main(void)
         cmocka_unit_test(longest_first),
         cmocka_unit_test(words_find_their_first_token),
         cmocka_unit_test(bad_utf8_is_refused),
-        cmocka_unit_test(long_words_take_linear_time),
+        cmocka_unit_test(long_words_cost_linear_time),
         cmocka_unit_test(every_fault),
         cmocka_unit_test(characters),
         cmocka_unit_test(tries),

@@ -90,7 +90,7 @@ static void build_mlp(fixture_net *f)
 }
 
 /* Models that know who is asked, as train/worker_net.c builds them: rows mixed two by two, features of workers. */
-static int build_asked(fixture_net *f, int *e)
+static int build_with_workers(fixture_net *f, int *e)
 {
     const int rows = dis__net_axis(f->net, 7), x = dis__net_reals(f->net, "x", dis__shape_rows(rows, 5));
     const int other = dis__net_ints(f->net, "rows", rows, DIS_NONE, 2);
@@ -116,14 +116,15 @@ static int build_asked(fixture_net *f, int *e)
 static void build_aart(fixture_net *f)
 {
     int e;
-    const int h = build_asked(f, &e);
+    const int h = build_with_workers(f, &e);
     f->logits = dis__layer_linear(f->net, "out", dis__layer_layernorm(f->net, "workers.norm", e, h), K, DIS_ACT_NONE);
 }
 
 static void build_annot_mix(fixture_net *f)
 {
     int e;
-    const int h = build_asked(f, &e), both = dis__layer_concat(f->net, (int[]){dis__layer_stop(f->net, h), e}, 2);
+    const int h = build_with_workers(f, &e),
+              both = dis__layer_concat(f->net, (int[]){dis__layer_stop(f->net, h), e}, 2);
     f->logits = dis__layer_confusion(f->net, dis__layer_linear(f->net, "out", h, K, DIS_ACT_NONE),
                                      dis__layer_linear(f->net, "workers.confusion", both, K * K, DIS_ACT_NONE));
 }

@@ -66,12 +66,12 @@ static int stop_after(void *user)
 /* Stopped after every `stride`-th number of looks, and resumed: the same model. */
 static void resume_everywhere(const dis_examples *e, const dis_examples *dev, dis_model_train_options o, int stride)
 {
-    dis_model *whole = train(e, dev, &o, 1);
+    dis_model *uninterrupted = train(e, dev, &o, 1);
     o.folder = folder;
     bool finished = false;
-    for (int looks = 1; !finished; looks += stride) {
+    for (int n_polls = 1; !finished; n_polls += stride) {
         unlink(in_folder("checkpoint.safetensors"));
-        int left = looks;
+        int left = n_polls;
         dis_context_options co = dis_context_options_default();
         co.threads = 1;
         co.stop = stop_after;
@@ -88,12 +88,12 @@ static void resume_everywhere(const dis_examples *e, const dis_examples *dev, di
             o.resume = true;
             m = train(e, dev, &o, 2);
         }
-        assert_same(whole, m, "");
-        assert_int_equal(whole->best_epoch, m->best_epoch);
-        assert_memory_equal(whole->epoch, m->epoch, whole->n_epochs * sizeof *whole->epoch);
+        assert_same(uninterrupted, m, "");
+        assert_int_equal(uninterrupted->best_epoch, m->best_epoch);
+        assert_memory_equal(uninterrupted->epoch, m->epoch, uninterrupted->n_epochs * sizeof *uninterrupted->epoch);
         dis_model_destroy(m);
     }
-    dis_model_destroy(whole);
+    dis_model_destroy(uninterrupted);
 }
 
 static void resumed_is_the_same(void **state)

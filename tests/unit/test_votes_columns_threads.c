@@ -69,28 +69,28 @@ static void fill(ids *s, size_t n_different, uint64_t seed, bool grouped)
 /* A column of the ids in one layout, cut into pieces at positions that differ from column to column. */
 static dis_column column_of(ids *s, dis_cells_kind kind, bool by_dictionary, size_t shift)
 {
-    dis_cells whole = {.kind = kind, .n = ROWS, .valid = s->valid};
+    dis_cells cells = {.kind = kind, .n = ROWS, .valid = s->valid};
     switch (kind) {
-    case DIS_CELLS_TEXTS: whole.values = s->texts; break;
-    case DIS_CELLS_STRING: whole.values = s->offset; break;
-    case DIS_CELLS_LARGE_STRING: whole.values = s->offset64; break;
-    case DIS_CELLS_STRING_VIEW: whole.values = s->view; break;
-    default: whole.values = s->number; break;
+    case DIS_CELLS_TEXTS: cells.values = s->texts; break;
+    case DIS_CELLS_STRING: cells.values = s->offset; break;
+    case DIS_CELLS_LARGE_STRING: cells.values = s->offset64; break;
+    case DIS_CELLS_STRING_VIEW: cells.values = s->view; break;
+    default: cells.values = s->number; break;
     }
-    whole.bytes = s->bytes;
-    whole.buffers = s->buffers;
-    whole.buffer_size = s->buffer_size;
-    whole.n_buffers = 1;
+    cells.bytes = s->bytes;
+    cells.buffers = s->buffers;
+    cells.buffer_size = s->buffer_size;
+    cells.n_buffers = 1;
     if (by_dictionary) { /* the row itself is the code */
         static uint32_t row[ROWS];
         for (uint32_t i = 0; i < ROWS; i++) row[i] = i;
-        s->dictionary = whole;
-        whole = (dis_cells){.kind = DIS_CELLS_UINT32, .n = ROWS, .values = row, .dictionary = &s->dictionary};
+        s->dictionary = cells;
+        cells = (dis_cells){.kind = DIS_CELLS_UINT32, .n = ROWS, .values = row, .dictionary = &s->dictionary};
     }
     size_t first = 0;
     for (size_t k = 0; k < PIECES; k++) {
         const size_t end = k + 1 == PIECES ? ROWS : (k + 1) * ROWS / PIECES + shift * (k + 1);
-        s->piece[k] = whole;
+        s->piece[k] = cells;
         s->piece[k].offset = first;
         s->piece[k].n = end - first;
         first = end;

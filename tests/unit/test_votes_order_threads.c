@@ -446,7 +446,7 @@ static void compare_handover(const handover *h, size_t max_partitioned)
 }
 
 /* A numbering takes over what others have collected and the current round: no row is read again. */
-static void numberings_hand_over(void **state)
+static void numberings_switch(void **state)
 {
     (void)state;
     static const dis__numbering *const hashed = &dis__tasks_hashed, *const sorted = &dis__tasks_sorted,
@@ -540,7 +540,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_makes_no_difference), cmocka_unit_test(several_files),
         cmocka_unit_test(large_files_in_no_order),   cmocka_unit_test(order_of_columns_makes_no_difference),
-        cmocka_unit_test(much_for_the_memory),       cmocka_unit_test(numberings_hand_over),
+        cmocka_unit_test(much_for_the_memory),       cmocka_unit_test(numberings_switch),
         cmocka_unit_test(survives_every_fault),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -45,7 +45,7 @@ static void groups_in_order(void **state)
     dis_votes_destroy(votes);
 }
 
-static void duplicates_as_asked(void **state)
+static void duplicates_as_requested(void **state)
 {
     (void)state;
     const uint32_t task[] = {0, 0, 0, 1, 1}, worker[] = {0, 1, 0, 1, 1};
@@ -106,7 +106,7 @@ static void wrong_arrays_are_refused(void **state)
     assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, 2, NULL, NULL, &votes), DIS_EDATA);
 }
 
-static void counts_are_kept(void **state)
+static void counts_are_stored(void **state)
 {
     (void)state;
     const double counts[] = {1, 2, 2, 2, 0, 0, .5, .25};
@@ -218,9 +218,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_in_order),
-        cmocka_unit_test(duplicates_as_asked),
+        cmocka_unit_test(duplicates_as_requested),
         cmocka_unit_test(wrong_arrays_are_refused),
-        cmocka_unit_test(counts_are_kept),
+        cmocka_unit_test(counts_are_stored),
         cmocka_unit_test(equal_to_a_stable_sort_threads),
         cmocka_unit_test(survives_no_memory),
     };

@@ -241,8 +241,8 @@ static void rows_are_a_function_of_the_votes(void **state)
 static void done_items_are_known_again(void **state)
 {
     (void)state;
-    enum { N = 10000, KEPT = 500 };
-    dis__retired_items all = {0}, some = {.remember = KEPT};
+    enum { N = 10000, REMEMBERED = 500 };
+    dis__retired_items all = {0}, some = {.remember = REMEMBERED};
     size_t label, n_some = 0;
     for (uint64_t i = 0; i < N; i++) {
         assert_int_equal(dis__retired_items_add(&all, i * 0x9e3779b97f4a7c15u, (uint16_t)(i % 7)), DIS_OK);
@@ -251,12 +251,12 @@ static void done_items_are_known_again(void **state)
     for (uint64_t i = 0; i < N; i++) {
         assert_true(dis__retired_items_find(&all, i * 0x9e3779b97f4a7c15u, &label));
         assert_int_equal(label, i % 7);
-        const bool there = dis__retired_items_find(&some, i * 0x9e3779b97f4a7c15u, &label);
-        assert_true(there || i < N - KEPT);
-        n_some += there;
+        const bool remembered = dis__retired_items_find(&some, i * 0x9e3779b97f4a7c15u, &label);
+        assert_true(remembered || i < N - REMEMBERED);
+        n_some += remembered;
     }
     assert_false(dis__retired_items_find(&all, 12345, &label));
-    assert_true(n_some <= 2 * KEPT);
+    assert_true(n_some <= 2 * REMEMBERED);
     dis__retired_items_destroy(&all);
     dis__retired_items_destroy(&some);
 }

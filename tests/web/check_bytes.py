@@ -86,17 +86,17 @@ def main():
     native, build = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     names = sys.argv[3:] or sorted(path.stem for path in CASES.glob("*.case"))
     used = {name: commands_of(read_case(CASES / f"{name}.case")["command"]) for name in names}
-    kept = [name for name in names if used[name] and used[name] <= COMMANDS and name not in DIFFERENT]
+    compared = [name for name in names if used[name] and used[name] <= COMMANDS and name not in DIFFERENT]
     failed, outputs, fused = [], 0, []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, n, wrong, wrong_fused, message in pool.map(lambda n: compare(n, native, build), kept):
+        for name, n, wrong, wrong_fused, message in pool.map(lambda n: compare(n, native, build), compared):
             outputs += n
             if wrong_fused and not wrong:
                 fused.append(name)
             if wrong:
                 failed.append(name)
                 print(f"{name}: other bytes: {', '.join(wrong)}\n  {message[-400:]}")
-    print(f"{len(kept)} of {len(names)} cases, {outputs} outputs: {len(failed)} cases differ"
+    print(f"{len(compared)} of {len(names)} cases, {outputs} outputs: {len(failed)} cases differ"
           f"; {len(fused)} have the same bytes only without fused operations of the C library: {' '.join(fused) or '-'}")
     sys.exit(bool(failed))
 

@@ -198,7 +198,7 @@ def panel(draw, folder):
 def models(draw, folder):
     classes = ("entailment", "neutral", "contradiction")
     gold, human = [], []
-    made = {"soft labels": [], "majority labels": []}
+    predictions = {"soft labels": [], "majority labels": []}
     for i in range(400):
         sure = draw.betavariate(2, 1)
         first = draw.randrange(3)
@@ -207,11 +207,11 @@ def models(draw, folder):
         human.append((f"pair-{i + 1}", *people))
         for name, sharp, noise in (("soft labels", 1.0, 0.7), ("majority labels", 2.4, 1.2)):
             z = [math.exp(sharp * math.log(p + 0.02) + draw.gauss(0, noise)) for p in people]
-            made[name].append((f"pair-{i + 1}", *(x / sum(z) for x in z)))
+            predictions[name].append((f"pair-{i + 1}", *(x / sum(z) for x in z)))
     header = ("task", *("p:" + c for c in classes))
     put(folder + "/gold.csv", ("task", "label"), gold)
     put(folder + "/human.csv", header, human)
-    for name, rows in made.items():
+    for name, rows in predictions.items():
         put(f"{folder}/{name.split()[0]}.csv", header, rows)
     return [
         "--pred",
@@ -291,7 +291,7 @@ class Camera:
         self.page.size(width, HEIGHT, mobile=width == PHONE)
         self.page.open(path)
 
-    def shoot(self, out, anchor="", whole=False):
+    def shoot(self, out, anchor="", full_page=False):
         """A PNG of the open page from an anchor on; returns its bytes in base64."""
         top = self.page.run(
             "const e = arguments[0] && document.querySelector(arguments[0]);"
@@ -299,7 +299,7 @@ class Camera:
             anchor,
         )
         width = self.page.run("return innerWidth")
-        tall = self.page.run("return document.documentElement.scrollHeight") if whole else HEIGHT
+        tall = self.page.run("return document.documentElement.scrollHeight") if full_page else HEIGHT
         return self.save(out, (0, top, width, tall), format="png")
 
     def sheet(self, out, shots, folder):
@@ -348,7 +348,7 @@ def main():
             for width, dark in STYLES:
                 camera.show(os.path.join(folder, "report.html"), width, dark)
                 if args.pages:
-                    camera.shoot(os.path.join(work, f"{name}-{width}{'-dark' if dark else ''}.png"), whole=True)
+                    camera.shoot(os.path.join(work, f"{name}-{width}{'-dark' if dark else ''}.png"), full_page=True)
                 shots.append(camera.shoot(None, anchor))
             out = os.path.join(args.out, f"{name}.webp")
             camera.sheet(out, shots, work)
