@@ -54,7 +54,7 @@ static void names_of_constants(void **state)
     assert_string_equal(dis_requirement_outcome_name(DIS_REQUIREMENT_NOT_MET), "not met");
     assert_string_equal(dis_review_verdict_name(DIS_REVIEW_NO_VERDICT), "unjudged");
     assert_string_equal(dis_run_state_name(DIS_RUN_FAILED), "failed");
-    assert_string_equal(dis_watch_reason_name(DIS_WATCH_VOTE_LIMIT), "limit");
+    assert_string_equal(dis_watch_reason_name(DIS_WATCH_VOTE_LIMIT), "vote_limit");
     assert_null(dis_enum_name("dis_run_state", DIS_RUN_STATES));
     assert_null(dis_enum_name("dis_review_verdict", DIS_REVIEW_VERDICTS));
     assert_null(dis_enum_name("dis_no_enum", 0));
