@@ -20,7 +20,7 @@ enum { BLOCKS = 20 };
 static bool is_plain_mean(size_t metric)
 {
     const dis__metric *row = &dis__metrics[metric];
-    return row->aggregate == DIS_MEAN_OF_ITEMS && row->row.needs & DIS_NEEDS_HUMAN && row->shift == 0;
+    return row->aggregate == DIS_MEAN_OF_ITEMS && row->row.needs & DIS_NEEDS_HUMAN && !row->in_log_k;
 }
 
 typedef struct {
@@ -176,7 +176,8 @@ static void add_squares(jackknife *l, const dis_evaluation *without, size_t n)
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         if (!l->wanted[m] || !is_plain_mean(m)) continue;
         const double *was = l->all->column[dis__metrics[m].column], *is = without->column[dis__metrics[m].column];
-        const double scale = dis__metrics[m].scale, mean = l->all->metric[m].value / scale;
+        const double scale = dis__metrics[m].scale;
+        const double mean = (l->all->metric[m].value - dis__metrics[m].shift) / scale;
         double sum = 0;
         for (size_t r = 0, at = 0; r < n_all; r++) {
             const bool gone = at >= n || l->row[at] != r;

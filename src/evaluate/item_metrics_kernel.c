@@ -171,6 +171,11 @@ static inline vec entropy_gap(const item *x)
     return absolute(human_entropy(x) - model_entropy(x));
 }
 
+static inline vec entropy_excess(const item *x)
+{
+    return model_entropy(x) - human_entropy(x);
+}
+
 static inline void store_column(double *const *column, dis__item_column c, size_t i, size_t many, vec x)
 {
     if (many == DIS_LANES)

@@ -138,6 +138,23 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
           "mean over items of the distance, in classes, from votes to the median of the prediction for their annotator",
           "lower", "steps", DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER, 0, INFINITY},
          OWN(NULL)},
+    [DIS_EVALUATION_SOFT_MICRO_F1] = {{"soft_micro_f1", "soft micro-F1",
+                                       "F1 of class shares: mean of the sum of min(p, q); 1 - total_variation",
+                                       "higher", "", DIS_NEEDS_HUMAN, 0, 1},
+                                      .aggregate = DIS_MEAN_OF_ITEMS,
+                                      .column = DIS_ITEM_TOTAL_VARIATION,
+                                      .scale = -1,
+                                      .shift = 1},
+    [DIS_EVALUATION_PO_JSD] = {{"po_jsd", "PO-JSD", "1 - mean Jensen-Shannon divergence of p and q in bits", "higher",
+                                "", DIS_NEEDS_HUMAN, 0, 1},
+                               .aggregate = DIS_MEAN_OF_ITEMS,
+                               .column = DIS_ITEM_JSD,
+                               .scale = -1 / LOG_2,
+                               .shift = 1},
+    [DIS_EVALUATION_ENTROPY_EXCESS] = {{"entropy_excess", "entropy excess",
+                                        "mean H(q) - H(p), nats: above 0, the model is less certain than people",
+                                        "none", "nats", DIS_NEEDS_HUMAN, -INFINITY, INFINITY},
+                                       MEAN(DIS_ITEM_ENTROPY_EXCESS)},
 };
 
 const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS] = {

@@ -514,6 +514,51 @@ static dis_status evaluate_once(void *arg)
     return status;
 }
 
+/* 1 - total variation, 1 - JSD in bits, and the difference of both entropies: values and ends of intervals. */
+static void soft_metrics_follow_from_others(void **state)
+{
+    (void)state;
+    enum { N = 40, K = 3 };
+    double q[N * K], p[N * K];
+    for (size_t i = 0; i < N; i++) {
+        double sum_q = 0, sum_p = 0;
+        for (size_t k = 0; k < K; k++) {
+            q[i * K + k] = 1 + (double)((i * 7 + k * 5) % 11);
+            p[i * K + k] = (double)((i * 3 + k * 4) % 7);
+            sum_q += q[i * K + k];
+            sum_p += p[i * K + k];
+        }
+        for (size_t k = 0; k < K; k++) {
+            q[i * K + k] /= sum_q;
+            p[i * K + k] /= sum_p;
+        }
+    }
+    const dis_evaluation_input in = {
+        .size = sizeof(dis_evaluation_input), .n_items = N, .n_classes = K, .q = q, .human = p};
+    dis_evaluation_options o = dis_evaluation_options_default();
+    dis_evaluation *e;
+    o.resamples = 200;
+    assert_int_equal(dis_evaluation_run(NULL, &in, &o, &e), DIS_OK);
+    const dis_metric *m = dis_evaluation_get_view(e).metric;
+    const struct {
+        dis_evaluation_metric metric, of;
+        double scale;
+    } rows[] = {{DIS_EVALUATION_SOFT_MICRO_F1, DIS_EVALUATION_TOTAL_VARIATION, 1},
+                {DIS_EVALUATION_PO_JSD, DIS_EVALUATION_JSD, 1 / log(2)}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const dis_metric *x = &m[rows[r].metric], *of = &m[rows[r].of];
+        assert_true(fabs(x->value - (1 - rows[r].scale * of->value)) < 1e-12);
+        assert_true(x->has_interval && fabs(x->ci_low - (1 - rows[r].scale * of->ci_high)) < 1e-9);
+        assert_true(fabs(x->ci_high - (1 - rows[r].scale * of->ci_low)) < 1e-9);
+    }
+    assert_true(fabs(m[DIS_EVALUATION_ENTROPY_EXCESS].value -
+                     (m[DIS_EVALUATION_MODEL_ENTROPY].value - m[DIS_EVALUATION_HUMAN_ENTROPY].value)) < 1e-12);
+    double overlap = 0; /* sum of min(p, q), as defined */
+    for (size_t i = 0; i < N * K; i++) overlap += fmin(p[i], q[i]) / N;
+    assert_true(fabs(m[DIS_EVALUATION_SOFT_MICRO_F1].value - overlap) < 1e-12);
+    dis_evaluation_destroy(e);
+}
+
 static void every_fault_is_reported(void **state)
 {
     (void)state;
@@ -536,6 +581,7 @@ int main(void)
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(many_classes),
         cmocka_unit_test(units),
+        cmocka_unit_test(soft_metrics_follow_from_others),
         cmocka_unit_test(every_fault_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
