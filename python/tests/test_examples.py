@@ -82,11 +82,10 @@ def test_badges_of_notebooks(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(ROOT / "tools" / "docs"))
     import refresh_notebook
 
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n')
     monkeypatch.setattr(refresh_notebook, "ROOT", tmp_path)
+    monkeypatch.delenv("DISSENT_REPOSITORY_URL", raising=False)
     assert refresh_notebook.badge_of(tmp_path / "docs" / "a.ipynb") is None
-    (tmp_path / "pyproject.toml").write_text('[project.urls]\nRepository = "https://github.com/me/it.git"\n')
+    monkeypatch.setenv("DISSENT_REPOSITORY_URL", "https://github.com/me/it.git")
     badge = refresh_notebook.badge_of(tmp_path / "docs" / "a.ipynb")
     assert badge.endswith("(https://colab.research.google.com/github/me/it/blob/main/docs/a.ipynb)")
     notebook = {"cells": [{"source": ["# Title\n", "\n", "Text."]}]}

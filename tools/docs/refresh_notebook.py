@@ -5,8 +5,8 @@
 
 The value of the last expression of a cell is stored as text, as HTML if it has a table, and as PNG if it is a figure.
 --check compares the texts: numbers may differ by a tenth or by .02. Lines that begin with % are commands of Jupyter and are not
-executed. The first cell gets a badge that opens the notebook in Colab, if pyproject.toml has the address of the repository on
-GitHub ([project.urls], Repository). Needs the dissent package and what the notebook imports; no Jupyter."""
+executed. The first cell gets a badge that opens the notebook in Colab, if DISSENT_REPOSITORY_URL is the address of the
+repository on GitHub; --badges changes nothing else. Needs the dissent package and what the notebook imports; no Jupyter."""
 
 import argparse
 import ast
@@ -18,7 +18,6 @@ import os
 import re
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,8 +74,7 @@ def alike(stored, now):
 
 def badge_of(path):
     """The line that opens the notebook in Colab; None while the repository has no address."""
-    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"].get("urls", {})
-    found = re.match(r"https://github\.com/([^/]+/[^/]+?)(?:\.git)?/?$", urls.get("Repository", ""))
+    found = re.match(r"https://github\.com/([^/]+/[^/]+?)(?:\.git)?/?$", os.environ.get("DISSENT_REPOSITORY_URL", ""))
     if not found:
         return None
     address = f"https://colab.research.google.com/github/{found.group(1)}/blob/main/{path.relative_to(ROOT).as_posix()}"
@@ -110,9 +108,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", type=Path, nargs="+")
     parser.add_argument("--check", action="store_true", help="compare the outputs and change nothing")
+    parser.add_argument("--badges", action="store_true", help="only write the badges")
     args = parser.parse_args()
     failed = False
     for path in [p.resolve() for p in args.notebooks]:
+        if args.badges:
+            notebook = json.loads(path.read_text())
+            put_badge(notebook, badge_of(path))
+            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+            continue
         with tempfile.TemporaryDirectory() as scratch:
             os.chdir(scratch)
             notebook, different = run_notebook(path)
