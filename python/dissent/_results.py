@@ -85,9 +85,12 @@ def _text(value: Any, longest: int = 40) -> str:
 
 
 def frame_of(table: Any, kind: str | None) -> Any:
-    """A table of ours as a frame of pandas, polars or pyarrow; kind None: the first of them that is installed."""
+    """A table of ours as a frame of pandas, polars or pyarrow; "lazy" is a LazyFrame of polars, and None the first of them
+    that is installed."""
+    if kind == "lazy":
+        return frame_of(table, "polars").lazy()
     if kind not in (None, "pandas", "polars", "pyarrow"):
-        raise _core.OptionError(f"kind={kind!r}: choose 'pandas', 'polars' or 'pyarrow'")
+        raise _core.OptionError(f"kind={kind!r}: choose 'pandas', 'polars', 'lazy' (a LazyFrame of polars) or 'pyarrow'")
     for name in ("pandas", "polars", "pyarrow") if kind is None else (kind,):
         try:
             library = importlib.import_module(name)
@@ -259,7 +262,8 @@ class SoftLabels:
         )
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """A frame with a row per task: kind is "pandas", "polars", "pyarrow", or None for the first that is installed."""
+        """A frame with a row per task: kind is "pandas", "polars", "lazy" (a LazyFrame of polars), "pyarrow", or None for the
+        first that is installed."""
         return frame_of(self, kind)
 
     def to_dataset(self) -> Any:

@@ -106,7 +106,11 @@ def test_lazy_frames(columns):
     lazy = pl.LazyFrame(columns).with_columns(pl.col("label") + 1)
     eager = dissent.Votes(lazy.collect())
     assert np.array_equal(dissent.Votes(lazy).counts(), eager.counts())
-    assert dissent.DawidSkene().fit(lazy).classes_.tolist() == [1, 2, 3]
+    fit = dissent.DawidSkene().fit(lazy)
+    assert fit.classes_.tolist() == [1, 2, 3]
+    out = fit.to_frame("lazy")
+    assert isinstance(out, pl.LazyFrame) and out.collect().equals(fit.to_frame("polars"))
+    assert np.array_equal(dissent.Votes(fit.votes_.to_frame("lazy")).counts(), eager.counts())
 
 
 def test_slices_of_labels():
