@@ -8,7 +8,7 @@ matplotlib (``pip install matplotlib``), which ``import dissent`` does not load.
 >>> people = dissent.SoftLabels(["a", "b"], ["no", "yes"], [[0.25, 0.75], [0.9, 0.1]])
 >>> ax = dissent.plot.disagreement(people)
 >>> ax.get_xlabel()
-'tasks, from certain to uncertain'
+'tasks by label, each from certain to uncertain'
 """
 
 from __future__ import annotations
