@@ -114,6 +114,13 @@ typedef struct {
     void (*forget)(void *encoder);
 } dis__model_row;
 
+/* What every row has: the structs and functions of these names in the model's file. */
+#define DIS_MODEL_MEMBERS(encoder_)                                                                             \
+    .settings_size = sizeof(settings), .encoder_size = sizeof(encoder_), .encoded_size = sizeof(encoded_items), \
+    .inputs_size = sizeof(inputs), .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save,  \
+    .load = load, .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded,                 \
+    .hash_encoded = hash_encoded, .build = build, .put = put
+
 /* The row that NAME[:key=value,...] asks for; DIS_EUSAGE when there is none. */
 dis_status dis__model_row_find(const char *spec, const dis__model_row **out);
 /* Its settings: the defaults, those of the recipe, then what the spec says. */

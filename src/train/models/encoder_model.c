@@ -433,25 +433,22 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
     return dis__encoder_read_weights(ctx, e->folder, &e->config, net);
 }
 
-#define ROW(name_, summary_, kind_)                                                                                   \
-    {                                                                                                                 \
-        .info = {.name = name_,                                                                                       \
-                 .summary = summary_,                                                                                 \
-                 .source = "Devlin et al. 2019",                                                                      \
-                 .items_kind = kind_,                                                                                 \
-                 .options = options,                                                                                  \
-                 .n_options = sizeof options / sizeof *options,                                                       \
-                 .epochs = 3,                                                                                         \
-                 .batch = 16,                                                                                         \
-                 .rate = 3e-5,                                                                                        \
-                 .optimizer = "adamw:decay=0.01,clip=1",                                                              \
-                 .schedule = "linear:warm-up=0.1"},                                                                   \
-        .pretrained = true, .settings_size = sizeof(settings), .encoder_size = sizeof(pretrained),                    \
-        .encoded_size = sizeof(encoded_items), .inputs_size = sizeof(inputs), .predict_total = AT_ONCE,               \
-        .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save, .load = load,                     \
-        .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded, .hash_encoded = hash_encoded,   \
-        .hash_encoder = hash_encoder, .identify = identify, .fits = fits, .build = build, .free_inputs = free_inputs, \
-        .head = head, .put = put, .merge = dis__encoder_merge_lora, .export = dis__encoder_export, .start = start,    \
+#define ROW(name_, summary_, kind_)                                                                                \
+    {                                                                                                              \
+        .info = {.name = name_,                                                                                    \
+                 .summary = summary_,                                                                              \
+                 .source = "Devlin et al. 2019",                                                                   \
+                 .items_kind = kind_,                                                                              \
+                 .options = options,                                                                               \
+                 .n_options = sizeof options / sizeof *options,                                                    \
+                 .epochs = 3,                                                                                      \
+                 .batch = 16,                                                                                      \
+                 .rate = 3e-5,                                                                                     \
+                 .optimizer = "adamw:decay=0.01,clip=1",                                                           \
+                 .schedule = "linear:warm-up=0.1"},                                                                \
+        DIS_MODEL_MEMBERS(pretrained), .pretrained = true, .predict_total = AT_ONCE, .hash_encoder = hash_encoder, \
+        .identify = identify, .fits = fits, .free_inputs = free_inputs, .head = head,                              \
+        .merge = dis__encoder_merge_lora, .export = dis__encoder_export, .start = start,                           \
     }
 
 const dis__model_row dis__model_encoder =

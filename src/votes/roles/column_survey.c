@@ -148,6 +148,15 @@ dis_status dis__survey_create(dis__record_reader *source, dis__survey *out)
     return status;
 }
 
+dis_status dis__survey_first(dis__record_reader *source, dis__survey *out, bool *empty)
+{
+    dis__mapped_record *record;
+    bool go_on;
+    DIS_TRY(dis__record_reader_next(source, &record, &go_on));
+    *empty = !record;
+    return record ? dis__survey_create(source, out) : DIS_OK;
+}
+
 void dis__survey_free(dis__survey *s)
 {
     for (size_t c = 0; c < s->n_columns; c++) {

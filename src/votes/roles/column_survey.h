@@ -37,6 +37,8 @@ typedef struct {
 /* Surveys the rows of `source`, from the last record on (`record`, not NULL). Unreadable rows end the survey. On
  * failure there is nothing to free. */
 dis_status dis__survey_create(dis__record_reader *source, dis__survey *out);
+/* The same from the first record of `source` on; *empty: there is none, and nothing to free. */
+dis_status dis__survey_first(dis__record_reader *source, dis__survey *out, bool *empty);
 void dis__survey_free(dis__survey *survey);
 
 /* Words for a missing value: NA, nan, NULL and so on. */

@@ -143,13 +143,11 @@ static const size_t nothing[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
 
 static dis_status suggest_numbers(dis__record_reader *s, const dis__input *in, bool delimiter_found)
 {
-    dis__mapped_record *record;
     dis__survey survey;
     dis__long_guess guess;
-    bool go_on;
-    DIS_TRY(dis__record_reader_next(s, &record, &go_on));
-    if (!record) return DIS_OK;
-    DIS_TRY(dis__survey_create(s, &survey));
+    bool empty;
+    DIS_TRY(dis__survey_first(s, &survey, &empty));
+    if (empty) return DIS_OK;
     dis__suggestion advice = {0};
     survey.unnamed = true;
     if (delimiter_found) survey.delimiter = s->csv.separator;
@@ -182,14 +180,12 @@ dis_status dis__suggest_no_header(dis__reader *r, dis__input *in)
 
 static dis_status check_columns(const dis__reader *r, dis__record_reader *s)
 {
-    dis__mapped_record *record;
     dis__survey survey;
     dis__wide_guess guess;
-    bool go_on;
+    bool empty;
     size_t task = DIS_NO_COLUMN;
-    DIS_TRY(dis__record_reader_next(s, &record, &go_on));
-    if (!record) return DIS_OK;
-    DIS_TRY(dis__survey_create(s, &survey));
+    DIS_TRY(dis__survey_first(s, &survey, &empty));
+    if (empty) return DIS_OK;
     for (size_t c = 0; c < survey.n_columns; c++)
         if (strcmp(survey.column[c].name, r->o.task) == 0) task = c;
     if (task == DIS_NO_COLUMN && strcmp(r->o.task, "[0]") == 0) task = 0;

@@ -29,13 +29,11 @@ static dis_status advise_label(dis__reader *r, dis__record_reader *s, dis__sugge
     const dis_votes_options *o = &r->o;
     const char *const named[] = {o->task ? o->task : "task", o->worker ? o->worker : "worker"};
     size_t known[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
-    dis__mapped_record *record;
     dis__survey survey;
     dis__long_guess guess;
-    bool go_on;
-    DIS_TRY(dis__record_reader_next(s, &record, &go_on));
-    if (!record) return DIS_OK;
-    DIS_TRY(dis__survey_create(s, &survey));
+    bool empty;
+    DIS_TRY(dis__survey_first(s, &survey, &empty));
+    if (empty) return DIS_OK;
     for (size_t c = 0; c < survey.n_columns; c++)
         for (int i = 0; i < 2; i++)
             if (strcmp(survey.column[c].name, named[i]) == 0) known[i] = c;
