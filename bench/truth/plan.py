@@ -76,7 +76,7 @@ class Crowd:
         votes = np.concatenate([self.votes[i][rng.choice(len(self.votes[i]), n_votes, replace=False)] for i in drawn])
         return np.repeat(np.arange(n_items), n_votes), votes[:, 0], votes[:, 1], drawn
 
-    def whole(self):
+    def all_votes(self):
         drawn = np.arange(len(self.votes))
         votes = np.concatenate(self.votes)
         return np.repeat(drawn, [len(v) for v in self.votes]), votes[:, 0], votes[:, 1], drawn
@@ -195,7 +195,7 @@ def width(tool, crowds, n_studies):
                     continue
                 annotators = max(5, round(np.mean([effective(s[1]) for s in studies])))
                 real = np.nanmean([half_width(tool, crowd, metric, s) for s in studies])
-                best = predicted(tool, crowd, metric, crowd.whole(), design, annotators) / real
+                best = predicted(tool, crowd, metric, crowd.all_votes(), design, annotators) / real
                 small = np.array([predicted(tool, crowd, metric, p, design, annotators) for p in pilots]) / real
                 ratios.setdefault(metric, []).append((best, small.mean(), small.std()))
                 print(f"{name:14s}{metric:12s}{design[0]:6d}{design[1]:6d}{annotators:7d}{real:9.4f}{best:7.2f}{small.mean():7.2f}{small.std():7.2f}", flush=True)
@@ -210,7 +210,7 @@ def width(tool, crowds, n_studies):
 def power(tool, crowds, n_studies):
     errors = []
     for number, (name, crowd) in enumerate(crowds.items()):
-        item, _, label, drawn = crowd.whole()
+        item, _, label, drawn = crowd.all_votes()
         value = metrics(crowd)["difference"][0]
         for design in ((100, 3), (200, 3), (200, 5)):
             rng = np.random.default_rng((2, number, *design))
@@ -224,7 +224,7 @@ def power(tool, crowds, n_studies):
                 mean, reach = crossed(s[0], s[1], value(s[3][s[0]], s[2]) * 1.0)
                 found.append(mean - reach > 0)
             annotators = max(5, round(np.mean([effective(s[1]) for s in studies])))
-            plan = tool.plan(tool.write(crowd, crowd.whole(), (0, 1)), "difference", design[0], annotators, design[1],
+            plan = tool.plan(tool.write(crowd, crowd.all_votes(), (0, 1)), "difference", design[0], annotators, design[1],
                              "--judge", "model0", "--second-judge", "model1", "--effect", abs(true))
             expected = plan["designs"][0]["power"]
             errors.append(expected - np.mean(found))

@@ -1,7 +1,7 @@
 /* cmd_agree.h: the parts of `dissent agree`: cmd_agree.c reads and measures, agree_groups.c is about groups of
  * people. */
-#ifndef DIS_CLI_AGREE_JOB_H
-#define DIS_CLI_AGREE_JOB_H
+#ifndef DIS_CLI_CMD_AGREE_H
+#define DIS_CLI_CMD_AGREE_H
 #include "tool/json_writer.h"
 #include "output/metric_table.h"
 #include "input/groups_input.h"

@@ -1,7 +1,7 @@
 /* cmd_panel.h: the parts of `dissent panel`: cmd_panel.c reads and measures, panel_write.c writes tables and JSON,
  * panel_text_print.c writes text, voters_input.c reads which workers are people. */
-#ifndef DIS_CLI_PANEL_JOB_H
-#define DIS_CLI_PANEL_JOB_H
+#ifndef DIS_CLI_CMD_PANEL_H
+#define DIS_CLI_CMD_PANEL_H
 #include "output/metric_table.h"
 #include "input/voters_input.h"
 

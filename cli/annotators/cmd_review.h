@@ -1,6 +1,6 @@
 /* cmd_review.h: one run of `dissent review`, shared by the files that work, tell and write it down. */
-#ifndef DIS_CLI_REVIEW_JOB_H
-#define DIS_CLI_REVIEW_JOB_H
+#ifndef DIS_CLI_CMD_REVIEW_H
+#define DIS_CLI_CMD_REVIEW_H
 #include "output/metric_table.h"
 #include "input/groups_input.h"
 #include "input/texts_input.h"

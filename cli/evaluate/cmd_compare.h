@@ -1,6 +1,6 @@
 /* cmd_compare.h: one run of `dissent compare`, shared by the files that work, tell and write it down. */
-#ifndef DIS_CLI_COMPARE_JOB_H
-#define DIS_CLI_COMPARE_JOB_H
+#ifndef DIS_CLI_CMD_COMPARE_H
+#define DIS_CLI_CMD_COMPARE_H
 #include "input/hard_labels.h"
 #include "input/label_input.h"
 #include "input/votes_input.h"

@@ -1,6 +1,6 @@
 /* cmd_eval.h: the parts of `dissent eval`: cmd_eval.c reads and measures, eval_output.c writes what was found. */
-#ifndef DIS_CLI_EVAL_JOB_H
-#define DIS_CLI_EVAL_JOB_H
+#ifndef DIS_CLI_CMD_EVAL_H
+#define DIS_CLI_CMD_EVAL_H
 #include "tool/json_writer.h"
 #include "input/groups_input.h"
 #include "input/label_input.h"

@@ -1,6 +1,6 @@
 /* cmd_experiment.h: what the actions of `dissent experiment` share. */
-#ifndef DIS_CLI_EXPERIMENT_JOB_H
-#define DIS_CLI_EXPERIMENT_JOB_H
+#ifndef DIS_CLI_CMD_EXPERIMENT_H
+#define DIS_CLI_CMD_EXPERIMENT_H
 #include "tool/json_writer.h"
 #include "core/cli.h"
 

@@ -1,6 +1,6 @@
 /* cmd_labels.h: what `dissent labels` carries from reading to telling; shared by the files of that subcommand. */
-#ifndef DIS_CLI_LABELS_JOB_H
-#define DIS_CLI_LABELS_JOB_H
+#ifndef DIS_CLI_CMD_LABELS_H
+#define DIS_CLI_CMD_LABELS_H
 #include "tool/json_writer.h"
 #include "input/groups_input.h"
 #include "input/votes_input.h"

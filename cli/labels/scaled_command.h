@@ -3,8 +3,8 @@
  *
  *     if (votes_input_is_scaled(&v->reading)) return scaled_command_run(&job);
  */
-#ifndef DIS_CLI_SCALED_SHOW_H
-#define DIS_CLI_SCALED_SHOW_H
+#ifndef DIS_CLI_SCALED_COMMAND_H
+#define DIS_CLI_SCALED_COMMAND_H
 #include "output/metric_table.h"
 #include "input/groups_input.h"
 #include "input/votes_input.h"

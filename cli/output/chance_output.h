@@ -1,6 +1,6 @@
 /* chance_output.h: the test of agreement against chance (dis_votes_chance_test), for people and for machines. */
-#ifndef DIS_CLI_CHANCE_SHOW_H
-#define DIS_CLI_CHANCE_SHOW_H
+#ifndef DIS_CLI_CHANCE_OUTPUT_H
+#define DIS_CLI_CHANCE_OUTPUT_H
 #include "tool/json_writer.h"
 #include "core/cli.h"
 

@@ -11,8 +11,8 @@
  *
  * Nothing in a summary depends on the machine or the number of threads: no times, no thread count. Undefined values are
  * null, with a reason where the cause is not plain; infinite ones are "inf". */
-#ifndef DIS_CLI_SUMMARY_H
-#define DIS_CLI_SUMMARY_H
+#ifndef DIS_CLI_JSON_SUMMARY_H
+#define DIS_CLI_JSON_SUMMARY_H
 #include "tool/json_writer.h"
 #include "core/cli.h"
 

@@ -6,8 +6,8 @@
  *
  * A table without intervals takes CLI_TABLE_OPTIONS alone. It is text for people on a terminal, and CSV, TSV or JSONL
  * otherwise. */
-#ifndef DIS_CLI_FIGURES_H
-#define DIS_CLI_FIGURES_H
+#ifndef DIS_CLI_METRIC_TABLE_H
+#define DIS_CLI_METRIC_TABLE_H
 #include "tool/table_writer.h"
 #include "core/cli.h"
 

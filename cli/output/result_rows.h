@@ -7,8 +7,8 @@
  *     cli_rows_write_json(&rows, j, "by_group");
  *
  * A metric is three columns (value, low and high end of its interval) and one object. */
-#ifndef DIS_CLI_FIELDS_H
-#define DIS_CLI_FIELDS_H
+#ifndef DIS_CLI_RESULT_ROWS_H
+#define DIS_CLI_RESULT_ROWS_H
 #include "tool/json_writer.h"
 #include "tool/table_writer.h"
 #include "output/metric_table.h"

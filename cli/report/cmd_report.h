@@ -1,6 +1,6 @@
 /* cmd_report.h: one run of `dissent report`, shared by the files that do it. */
-#ifndef DIS_CLI_REPORT_JOB_H
-#define DIS_CLI_REPORT_JOB_H
+#ifndef DIS_CLI_CMD_REPORT_H
+#define DIS_CLI_CMD_REPORT_H
 #include "input/groups_input.h"
 #include "input/texts_input.h"
 #include "input/voters_input.h"

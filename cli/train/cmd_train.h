@@ -1,6 +1,6 @@
 /* cmd_train.h: what `dissent train` carries from reading to telling; shared by the files of that subcommand. */
-#ifndef DIS_CLI_TRAIN_JOB_H
-#define DIS_CLI_TRAIN_JOB_H
+#ifndef DIS_CLI_CMD_TRAIN_H
+#define DIS_CLI_CMD_TRAIN_H
 #include "input/class_list.h"
 #include "input/gold_input.h"
 #include "input/groups_input.h"

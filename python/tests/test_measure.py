@@ -89,8 +89,8 @@ def test_review_is_dissent_review(labels, files, tmp_path):
     rows = [line.split(",") for line in out.read_text().splitlines()]
     ours = dissent.review(labels["votes"], 30)
     at = rows[0].index("task")
-    there = [r[at] for r in rows[1:]]
-    assert len(there) > 5 and there == ours.items["task"].tolist()[: len(there)]
+    listed = [r[at] for r in rows[1:]]
+    assert len(listed) > 5 and listed == ours.items["task"].tolist()[: len(listed)]
     assert int(ours.items["buy"].sum()) == ours.spent == 30
 
 

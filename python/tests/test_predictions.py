@@ -62,8 +62,8 @@ def test_matched_by_name(world):
     some = pd.concat([q.iloc[::-1].iloc[100:], pd.DataFrame([[1.0, 0.0, 0.0]], index=["other"], columns=CLASSES)])[["c", "a", "b"]]
     fit = dissent.IBCC().fit(world["rows"], predictions=some)
     assert fit.predictions_counts_ == {"matched": 500, "missing": 100, "without_votes": 1}
-    whole = dissent.IBCC().fit(world["rows"], predictions=q)
-    assert np.array_equal(whole.result_.p, dissent.IBCC().fit(world["rows"], predictions=world["q"]).result_.p)
+    all_rows = dissent.IBCC().fit(world["rows"], predictions=q)
+    assert np.array_equal(all_rows.result_.p, dissent.IBCC().fit(world["rows"], predictions=world["q"]).result_.p)
     known = dissent.DawidSkene(smoothing=0.5).fit(world["rows"], {"t0": "b"}, predictions=q, predictions_weight=1)
     assert known.predictions_weight_ == 1 and known.result_.p[known.result_.tasks.tolist().index("t0")].tolist() == [0, 1, 0]
 

@@ -57,10 +57,10 @@ def test_any_texts(rows):
         return
     except UnicodeEncodeError:  # lone surrogates are no text
         return
-    kept = [r for r in rows if all(r) and not any("\0" in x for x in r)]
-    assert votes.tasks.tolist() == list(dict.fromkeys(r[0] for r in kept))
-    assert votes.workers.tolist() == list(dict.fromkeys(r[1] for r in kept))
-    assert set(votes.classes.tolist()) == {r[2] for r in kept}
+    complete = [r for r in rows if all(r) and not any("\0" in x for x in r)]
+    assert votes.tasks.tolist() == list(dict.fromkeys(r[0] for r in complete))
+    assert votes.workers.tolist() == list(dict.fromkeys(r[1] for r in complete))
+    assert set(votes.classes.tolist()) == {r[2] for r in complete}
 
 
 dtypes = st.one_of(

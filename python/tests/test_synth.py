@@ -17,7 +17,7 @@ def test_a_crowd_is_that_of_the_tool(tmp_path):
     size = ["--items", 60, "--workers", 9, "--classes", 3, "--votes-per-item", 4, "--seed", 5]
     how = ["--model", "spammer", "--accuracy", 0.8, "--spread", 0.1, "--spammers", 0.3, "--shuffle", "--n-features", 2]
     run("synth", *size, *how, "--gold", gold, "--text", texts, "--features", features, "-o", votes)
-    made = dissent.synth(
+    crowd = dissent.synth(
         60,
         9,
         3,
@@ -32,11 +32,11 @@ def test_a_crowd_is_that_of_the_tool(tmp_path):
         random_state=5,
     )
     read_back = dissent.read_votes(votes)
-    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in read_back.rows()]
-    assert made.votes.tasks.tolist() == read_back.tasks.tolist()
-    assert list(made.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
-    assert list(made.texts.items()) == [tuple(row) for row in list(csv.reader(texts.open()))[1:]]
-    assert np.array_equal(made.features, np.load(features))
+    assert [a.tolist() for a in crowd.votes.rows()] == [a.tolist() for a in read_back.rows()]
+    assert crowd.votes.tasks.tolist() == read_back.tasks.tolist()
+    assert list(crowd.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
+    assert list(crowd.texts.items()) == [tuple(row) for row in list(csv.reader(texts.open()))[1:]]
+    assert np.array_equal(crowd.features, np.load(features))
 
 
 @needs_tool
@@ -44,22 +44,22 @@ def test_a_crowd_with_a_theme_and_judges_is_that_of_the_tool(tmp_path):
     votes, gold, texts = (tmp_path / n for n in ("v.csv", "g.csv", "t.csv"))
     how = ["--theme", "reviews", "--classes", 3, "--model", "ambiguous", "--judges", 3, "--human-items", 20]
     run("synth", "--items", 30, *how, "--gold", gold, "--text", texts, "-o", votes)
-    made = dissent.synth(
+    crowd = dissent.synth(
         30, n_classes=3, model="ambiguous", theme="reviews", n_judges=3, human_items=20, texts=True
     )
     read_back = dissent.read_votes(votes)
-    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in read_back.rows()]
-    assert made.votes.workers.tolist() == read_back.workers.tolist()
-    assert {"judge1", "judge2", "judge3"} < set(made.votes.workers.tolist())
-    assert len(made.votes) == 20 * 5 + 30 * 3
-    assert list(made.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
-    assert list(made.texts.items()) == [tuple(row) for row in list(csv.reader(texts.open()))[1:]]
-    assert set(made.gold.values()) == {"negative", "neutral", "positive"}
+    assert [a.tolist() for a in crowd.votes.rows()] == [a.tolist() for a in read_back.rows()]
+    assert crowd.votes.workers.tolist() == read_back.workers.tolist()
+    assert {"judge1", "judge2", "judge3"} < set(crowd.votes.workers.tolist())
+    assert len(crowd.votes) == 20 * 5 + 30 * 3
+    assert list(crowd.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
+    assert list(crowd.texts.items()) == [tuple(row) for row in list(csv.reader(texts.open()))[1:]]
+    assert set(crowd.gold.values()) == {"negative", "neutral", "positive"}
 
 
 def test_what_was_not_asked_for_is_not_there():
-    made = dissent.synth(20)
-    assert made.texts is None and made.features is None and len(made.gold) == 20 and len(made.votes) == 100
+    crowd = dissent.synth(20)
+    assert crowd.texts is None and crowd.features is None and len(crowd.gold) == 20 and len(crowd.votes) == 100
 
 
 def test_wrong_sizes_are_told():
@@ -76,9 +76,9 @@ def test_wrong_sizes_are_told():
 
 
 def test_a_report_without_a_path_says_what_is_meant():
-    made = dissent.synth(20)
+    crowd = dissent.synth(20)
     with pytest.raises(TypeError, match="path: where the page goes, not Votes"):
-        dissent.report(made.votes)
+        dissent.report(crowd.votes)
 
 
 def test_commands_in_messages_keep_their_dashes(tmp_path):
@@ -89,8 +89,8 @@ def test_commands_in_messages_keep_their_dashes(tmp_path):
 
 
 def test_results_show_themselves_in_a_line_and_in_notebooks():
-    made = dissent.synth(40, 8, 2, 4, texts=True)
-    votes = made.votes
+    crowd = dissent.synth(40, 8, 2, 4, texts=True)
+    votes = crowd.votes
     half = {w: "ab"[i % 2] for i, w in enumerate(votes.workers.tolist())}
     groups = dissent.Groups(half, min_group=2)
     rows = votes.rows()
@@ -107,7 +107,7 @@ def test_results_show_themselves_in_a_line_and_in_notebooks():
         assert len(repr(result)) < 200 and repr(result).startswith(type(result).__name__)
         assert result._repr_html_().count("<table") >= 1
     assert "model=0," in repr(shown[3])
-    assert repr(made) == f"SyntheticCrowd({votes!r}, texts)"
+    assert repr(crowd) == f"SyntheticCrowd({votes!r}, texts)"
     watch = dissent.Watch()
     watch.add("t", "w", "a")
     assert repr(watch) == "Watch(1 votes; 0 tasks confident, 0 at the limit, 1 open)"

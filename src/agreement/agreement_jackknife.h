@@ -3,8 +3,8 @@
  * A vote that is left out changes the totals of its item; the changes of all votes of an annotator, added up, give the
  * coefficients without that annotator. The variances are those of the jackknife; values are numbered as
  * agreement_intervals.c numbers them: the coefficients, then DIS_CLASS_MEASURES of each class. */
-#ifndef DIS_AGREEMENT_AGREEMENT_LEFT_OUT_H
-#define DIS_AGREEMENT_AGREEMENT_LEFT_OUT_H
+#ifndef DIS_AGREEMENT_AGREEMENT_JACKKNIFE_H
+#define DIS_AGREEMENT_AGREEMENT_JACKKNIFE_H
 #include "agreement/agreement_internal.h"
 
 /* The coefficients of all votes, and their inputs. */

@@ -1,6 +1,6 @@
 /* item_codes.h: the votes of an item packed into one short integer. */
-#ifndef DIS_AGREEMENT_AGREEMENT_KERNEL_H
-#define DIS_AGREEMENT_AGREEMENT_KERNEL_H
+#ifndef DIS_AGREEMENT_ITEM_CODES_H
+#define DIS_AGREEMENT_ITEM_CODES_H
 #include "core/kernel.h"
 #include <stddef.h>
 #include <stdint.h>

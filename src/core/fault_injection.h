@@ -3,8 +3,8 @@
  * Tests walk n over all sites: arm(kind, 1), arm(kind, 2), ... until a run does not reach the n-th. The tool of a test
  * build arms itself from DISSENT_FAULT=alloc:N, io:N or short:N and, at its end, prints to stderr whether the fault was
  * reached and whether memory was leaked. */
-#ifndef DIS_CORE_FAULTS_H
-#define DIS_CORE_FAULTS_H
+#ifndef DIS_CORE_FAULT_INJECTION_H
+#define DIS_CORE_FAULT_INJECTION_H
 #include "dissent/status.h"
 
 #if !defined(DIS_FAULT_SOURCE) && !defined(DIS_FAULT_HOOKS)

@@ -1,8 +1,8 @@
 /* plugin.h: where optional libraries are searched, the same for all of them: the file named by an environment variable;
  * next to the program, next to the file of this library, or in folders near either; otherwise the system's search
  * path. */
-#ifndef DIS_CORE_PLUGIN_FILE_H
-#define DIS_CORE_PLUGIN_FILE_H
+#ifndef DIS_CORE_PLUGIN_H
+#define DIS_CORE_PLUGIN_H
 #include "core/error.h"
 
 /* variable: NULL, or an environment variable. The library stays loaded; NULL: dis__os_library_error() has the

@@ -1,7 +1,7 @@
 /* system_calls.h: the system calls that can fail on a user's disk, wrapped so that tests can make the n-th one fail.
  * Each has the return value and errno of its namesake, and is restarted after EINTR. */
-#ifndef DIS_CORE_SYS_H
-#define DIS_CORE_SYS_H
+#ifndef DIS_CORE_SYSTEM_CALLS_H
+#define DIS_CORE_SYSTEM_CALLS_H
 #include "dissent/status.h"
 #include <sys/types.h>
 #include <sys/stat.h>

@@ -2,8 +2,8 @@
  *
  * evaluate.c passes over the items and assembles the results, class_scores.c computes the scores from confusion counts,
  * evaluation_intervals.c the bootstrap of everything. Metrics with code of their own have a file each. */
-#ifndef DIS_EVALUATE_EVALUATION_H
-#define DIS_EVALUATE_EVALUATION_H
+#ifndef DIS_EVALUATE_EVALUATION_INTERNAL_H
+#define DIS_EVALUATE_EVALUATION_INTERNAL_H
 #include "dissent/evaluate.h"
 #include "core/error.h"
 #include "stats/bootstrap.h"

@@ -1,6 +1,6 @@
 /* compare_cells.h: one cell against another, from the predictions that were kept. */
-#ifndef DIS_EXPERIMENT_PAIRWISE_H
-#define DIS_EXPERIMENT_PAIRWISE_H
+#ifndef DIS_EXPERIMENT_COMPARE_CELLS_H
+#define DIS_EXPERIMENT_COMPARE_CELLS_H
 #include "experiment/store/store.h"
 
 /* `cell` is A, `against` B. Seeds that both sides have are used, or all of one side where the other has one alone; *out

@@ -1,6 +1,6 @@
 /* fit_state.h: parameters of an earlier fit, looked up by the names of workers, items and classes. */
-#ifndef DIS_LABELS_STATE_H
-#define DIS_LABELS_STATE_H
+#ifndef DIS_LABELS_FIT_STATE_H
+#define DIS_LABELS_FIT_STATE_H
 #include "dissent/fit.h"
 
 /* Fills `values`, laid out as `axes` says (letters as in dis_parameter) with the sizes of `votes`, with the values of

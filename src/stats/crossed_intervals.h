@@ -14,8 +14,8 @@
  *     dis__crossed_variances v = {.annotators = dis__jackknife(values, n, stride, at, NULL), .items = ..., .votes =
  *     ..., ...};
  *     dis__crossed_interval(&v, -1, 1, &metric); */
-#ifndef DIS_STATS_CROSSED_H
-#define DIS_STATS_CROSSED_H
+#ifndef DIS_STATS_CROSSED_INTERVALS_H
+#define DIS_STATS_CROSSED_INTERVALS_H
 #include "dissent/metric.h"
 
 typedef struct {

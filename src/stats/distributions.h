@@ -1,6 +1,6 @@
 /* distributions.h: tail probabilities of the distributions used in tests, and corrections for multiple tests. */
-#ifndef DIS_STATS_TAILS_H
-#define DIS_STATS_TAILS_H
+#ifndef DIS_STATS_DISTRIBUTIONS_H
+#define DIS_STATS_DISTRIBUTIONS_H
 #include "core/error.h"
 
 /* P(X > x) of chi-square with `df` degrees of freedom; x and df above 0, else 1. */

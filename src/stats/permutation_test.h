@@ -1,7 +1,7 @@
 /* permutation_test.h: tests of whether groups matter: the groups are permuted at random, and the statistic is
  * recomputed. */
-#ifndef DIS_STATS_DEAL_H
-#define DIS_STATS_DEAL_H
+#ifndef DIS_STATS_PERMUTATION_TEST_H
+#define DIS_STATS_PERMUTATION_TEST_H
 #include "core/error.h"
 
 /* Permutation number d of a seed: the groups of all members (group[i] >= 0), shuffled, into `to` (n). */

@@ -2,7 +2,7 @@
  * give the same table or message; a table that is read is whole; paths themselves come from the input too. */
 #include "fuzz.h"
 #include "fuzz_file.h"
-#include "fuzz_whole_votes.h"
+#include "fuzz_check_votes.h"
 #include "votes/mapper/record_path.h"
 #include "votes/read/reader.h"
 #include "votes/mapper/parse_time.h"

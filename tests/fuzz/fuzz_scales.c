@@ -4,7 +4,7 @@
  * metrics that have a value or a reason. */
 #include "fuzz.h"
 #include "fuzz_file.h"
-#include "fuzz_whole_votes.h"
+#include "fuzz_check_votes.h"
 #include "dissent/dissent.h"
 #include <math.h>
 

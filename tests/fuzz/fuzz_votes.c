@@ -3,7 +3,7 @@
  * together. */
 #include "fuzz.h"
 #include "fuzz_file.h"
-#include "fuzz_whole_votes.h"
+#include "fuzz_check_votes.h"
 #include "votes/read/reader.h"
 #include <math.h>
 

@@ -195,10 +195,10 @@ static void test_cache(void **state)
     dis__cache_close(cache);
     const char *path = only_file(cache_folder);
     size_t n, again;
-    char *whole = contents(path, &n);
+    char *expected = contents(path, &n);
     for (int damage = 0; damage < 6; damage++) {
         char *bytes = malloc(n + 1);
-        memcpy(bytes, whole, n);
+        memcpy(bytes, expected, n);
         size_t length = n;
         if (damage == 1) bytes[n - 5] ^= 1;          /* a number */
         if (damage == 2) bytes[20] ^= 1;             /* the key */
@@ -217,10 +217,10 @@ static void test_cache(void **state)
         dis__cache_close(cache);
         char *now = contents(only_file(cache_folder), &again);
         assert_int_equal(again, n);
-        assert_memory_equal(now, whole, n);
+        assert_memory_equal(now, expected, n);
         free(now);
     }
-    free(whole);
+    free(expected);
     dis__result_free(&first);
     dis__plan_destroy(plan);
 }

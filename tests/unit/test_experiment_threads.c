@@ -77,7 +77,7 @@ static char *expected_table(void)
 static void any_number_of_jobs(void **state)
 {
     (void)state;
-    char *whole = expected_table();
+    char *expected = expected_table();
     for (size_t jobs = 1; jobs <= 7; jobs += 3) {
         bench b;
         dis_experiment_counts counts;
@@ -87,7 +87,7 @@ static void any_number_of_jobs(void **state)
         assert_int_equal(run_all(&b, store, jobs, false, &counts), DIS_OK);
         for (size_t r = 0; r < FAKE_RUNS; r++) assert_int_equal(b.work.calls[r], 1);
         char *text = fake_table(&b.experiment, store);
-        assert_string_equal(text, whole);
+        assert_string_equal(text, expected);
         free(text);
         /* again: nothing to do */
         assert_int_equal(run_all(&b, store, jobs, false, &counts), DIS_OK);
@@ -95,7 +95,7 @@ static void any_number_of_jobs(void **state)
         assert_int_equal(counts.done, FAKE_RUNS);
         dis__store_close(store);
     }
-    free(whole);
+    free(expected);
 }
 
 static void a_failed_run_stops_nobody(void **state)
@@ -214,7 +214,7 @@ static pid_t child(const char *path, size_t jobs, unsigned sleep_ms)
 static void two_processes_share_a_store(void **state)
 {
     (void)state;
-    char *whole = expected_table();
+    char *expected = expected_table();
     const char *path = fresh("shared");
     const pid_t a = child(path, 2, 5), c = child(path, 2, 5);
     int code_a, code_c;
@@ -226,16 +226,16 @@ static void two_processes_share_a_store(void **state)
     prepare(&b);
     dis__store *store = open_store(path);
     char *text = fake_table(&b.experiment, store);
-    assert_string_equal(text, whole);
+    assert_string_equal(text, expected);
     dis__store_close(store);
     free(text);
-    free(whole);
+    free(expected);
 }
 
 static void a_dead_owner_holds_nothing(void **state)
 {
     (void)state;
-    char *whole = expected_table();
+    char *expected = expected_table();
     const char *path = fresh("dead");
     for (unsigned i = 0; i < 12; i++) {
         const pid_t pid = child(path, 2, 3);
@@ -250,10 +250,10 @@ static void a_dead_owner_holds_nothing(void **state)
     assert_int_equal(run_all(&b, store, 2, false, &counts), DIS_OK);
     assert_int_equal(counts.done, FAKE_RUNS);
     char *text = fake_table(&b.experiment, store);
-    assert_string_equal(text, whole);
+    assert_string_equal(text, expected);
     dis__store_close(store);
     free(text);
-    free(whole);
+    free(expected);
     /* nothing of the dead is left but what belongs there */
     char owners[300];
     snprintf(owners, sizeof owners, "%s/dead/owners", folder);
@@ -305,11 +305,11 @@ static void a_stop_request_stops(void **state)
     dis_experiment_counts counts;
     prepare(&b);
     b.work.sleep_ms = 120;
-    _Atomic int asked = 0;
+    _Atomic int n_polls = 0;
     dis_context_options o = dis_context_options_default();
     o.threads = 2;
     o.stop = stop_now;
-    o.user = (void *)&asked;
+    o.user = (void *)&n_polls;
     dis_context *ctx;
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
     dis__store *store = open_store(fresh("stop"));

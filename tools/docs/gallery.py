@@ -98,8 +98,8 @@ def multi_label(draw, folder):
     for i in range(150):
         chance = {c: draw.betavariate(0.4, 1.1) for c in classes}
         for w in draw.sample(NAMES, 4):
-            said = [c for c in classes if draw.random() < chance[c]]
-            rows.append((f"line-{i + 1}", w, "|".join(said)))
+            answer = [c for c in classes if draw.random() < chance[c]]
+            rows.append((f"line-{i + 1}", w, "|".join(answer)))
     put(folder + "/votes.csv", ("task", "worker", "label"), rows)
     return ["--votes", "votes.csv", "--scale", "multi-label", "--label", "label[|]"]
 
@@ -121,8 +121,8 @@ def pairwise(draw, folder):
     for i in range(420):
         a, b = draw.sample(sorted(score), 2)
         for w in draw.sample(NAMES[:8], 2):
-            said = draw.random() < 1 / (1 + math.exp(score[b] - score[a]))
-            rows.append((f"q{i % 70 + 1}", a, b, w, "tie" if draw.random() < 0.08 else a if said else b))
+            answer = draw.random() < 1 / (1 + math.exp(score[b] - score[a]))
+            rows.append((f"q{i % 70 + 1}", a, b, w, "tie" if draw.random() < 0.08 else a if answer else b))
     put(folder + "/votes.csv", ("question", "a", "b", "worker", "winner"), rows)
     return ["--votes", "votes.csv", "--scale", "pairwise", "--task", "question"]
 

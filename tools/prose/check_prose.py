@@ -51,10 +51,10 @@ def rows_of(name, columns):
 
 
 class Text:
-    """A paragraph, list item, table cell, comment or help text. `whole`: it consists of sentences."""
+    """A paragraph, list item, table cell, comment or help text. `is_complete`: it consists of sentences."""
 
-    def __init__(self, source, line, text, whole=True):
-        self.source, self.line, self.whole = source, line, whole
+    def __init__(self, source, line, text, is_complete=True):
+        self.source, self.line, self.is_complete = source, line, is_complete
         self.text = re.sub(r"\s+", " ", text).strip()
 
 
@@ -96,10 +96,10 @@ def markdown_texts(source, document):
         elif stripped.startswith("|"):
             yield from finish()
             for cell in re.split(r"(?<!\\)\|", re.sub(r"`[^`]*`", "CODE", stripped).strip("|")):
-                yield Text(source, number, plain_markdown(cell), whole=False)
+                yield Text(source, number, plain_markdown(cell), is_complete=False)
         elif stripped.startswith("#"):
             yield from finish()
-            yield Text(source, number, plain_markdown(stripped.lstrip("# ")), whole=False)
+            yield Text(source, number, plain_markdown(stripped.lstrip("# ")), is_complete=False)
         elif re.match(r"([-*+]|\d+\.) ", stripped):
             yield from finish()
             start = number
@@ -140,7 +140,7 @@ def literal_texts(source, code):
         text = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', match.group(0)))
         text = re.sub(r"<[^>]*>|%[-+0-9.*]*[a-z]+|\\n|\\.", " ", text)
         if len(re.findall(r"[A-Za-z]{2,}", text)) >= 3:
-            yield Text(source, code.count("\n", 0, match.start()) + 1, text, whole=False)
+            yield Text(source, code.count("\n", 0, match.start()) + 1, text, is_complete=False)
 
 
 def docstring_texts(source, code):
@@ -155,7 +155,7 @@ def docstring_texts(source, code):
                 found = re.sub(r"(?m)^( *[\w*]+(?:, [\w*]+)* :.*)$", r"\n\1\n", found)
                 for paragraph in re.split(r"\n\s*\n", found):
                     entry = re.match(r"\s*[\w*]+(?:, [\w*]+)* :", paragraph)
-                    yield Text(source, line, plain_markdown(paragraph), whole=not entry)
+                    yield Text(source, line, plain_markdown(paragraph), is_complete=not entry)
 
 
 def output_of(tool, *arguments):
@@ -172,7 +172,7 @@ def help_texts(source, output):
         head = re.match(r" {0,8}\S+(?:,? \S+)*  +(?=\S)| {1,8}-\S+(?:,? \S+)*$", line)
         heading = re.match(r"\S.*:$", line)
         if block and (not line.strip() or head or heading or re.match(r" {1,8}\S", line)):
-            yield Text(source, start, re.sub(r"'[^']*'", "CODE", " ".join(block)), whole=not row)
+            yield Text(source, start, re.sub(r"'[^']*'", "CODE", " ".join(block)), is_complete=not row)
             block = []
         if re.match(r"\s*(\$ |dissent |mpirun )", line) or line.lower().startswith("usage:") or heading:
             continue
@@ -196,7 +196,7 @@ def tool_texts(tool):
         yield from help_texts(f"dissent list {table}", rows)
         for name in re.findall(r"^(\S.*?)(?:  +\S.*)?$", rows, re.M):
             for text in help_texts(f"dissent list {table} {name}", output_of(tool, "list", table, name)):
-                text.whole = False  # one or several lines "key: value"
+                text.is_complete = False  # one or several lines "key: value"
                 yield text
 
 
@@ -257,7 +257,7 @@ class Checker:
             for match in rule.finditer(text.text):
                 around = text.text[max(0, match.start() - 40) : match.end() + 40]
                 self.report(text, f'"{match.group(0)}" in "...{around}...": {better}', around)
-        if not text.whole:
+        if not text.is_complete:
             return
         for sentence in sentences(text.text):
             count = len(words_of(sentence))

@@ -1,6 +1,6 @@
 /* logistic.h: the inner loop of glad.c. */
-#ifndef DIS_LABELS_METHODS_GLAD_H
-#define DIS_LABELS_METHODS_GLAD_H
+#ifndef DIS_CORE_LOGISTIC_H
+#define DIS_CORE_LOGISTIC_H
 #include "core/kernel.h"
 #include <stddef.h>
 

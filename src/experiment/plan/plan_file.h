@@ -1,7 +1,7 @@
 /* plan_file.h: what an experiment's file can say, as records. The rows that fill them are in plan_file.c; docs/guides/experiments.md
  * explains them to users. */
-#ifndef DIS_EXPERIMENT_PLAN_FORMAT_H
-#define DIS_EXPERIMENT_PLAN_FORMAT_H
+#ifndef DIS_EXPERIMENT_PLAN_FILE_H
+#define DIS_EXPERIMENT_PLAN_FILE_H
 #include "experiment/plan/schema.h"
 
 /* One file of items. */

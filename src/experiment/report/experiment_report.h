@@ -1,6 +1,6 @@
 /* experiment_report.h: what the sections of an experiment's report share. */
-#ifndef DIS_EXPERIMENT_PAGE_EXPERIMENT_PAGE_H
-#define DIS_EXPERIMENT_PAGE_EXPERIMENT_PAGE_H
+#ifndef DIS_EXPERIMENT_EXPERIMENT_REPORT_H
+#define DIS_EXPERIMENT_EXPERIMENT_REPORT_H
 #include "experiment/experiment_internal.h"
 #include "experiment/compare_cells.h"
 #include "report/report_internal.h"

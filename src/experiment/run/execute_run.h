@@ -11,8 +11,8 @@
  *     dis__cache_close(shop);
  *
  * Threads: any number may execute runs of one cache at once, each with a context of its own. */
-#ifndef DIS_EXPERIMENT_RUN_EXECUTE_H
-#define DIS_EXPERIMENT_RUN_EXECUTE_H
+#ifndef DIS_EXPERIMENT_EXECUTE_RUN_H
+#define DIS_EXPERIMENT_EXECUTE_RUN_H
 #include "dissent/align.h"
 #include "dissent/train.h"
 #include "experiment/plan/plan.h"

@@ -1,8 +1,8 @@
 /* format_fields.h: texts as CSV fields and JSON strings, into buffers that are large enough.
  *
  * Each writes to `out` and returns the end of its output, without a terminating NUL. */
-#ifndef DIS_IO_OUTPUT_TEXT_WRITE_H
-#define DIS_IO_OUTPUT_TEXT_WRITE_H
+#ifndef DIS_IO_FORMAT_FIELDS_H
+#define DIS_IO_FORMAT_FIELDS_H
 #include "dissent/status.h"
 
 /* The maximum number of bytes that n bytes of text become. */

@@ -1,6 +1,6 @@
 /* tempering.h: views sharpened or flattened by one temperature each, shared by temperature and hybrid. */
-#ifndef DIS_LABELS_COMBINE_TEMPER_H
-#define DIS_LABELS_COMBINE_TEMPER_H
+#ifndef DIS_LABELS_TEMPERING_H
+#define DIS_LABELS_TEMPERING_H
 #include "labels/combiner.h"
 #include "core/kernel.h"
 

@@ -7,8 +7,8 @@
  *     dis__incremental_em_replace_posterior(&model, vote, n, n_before, p_before, p);          the counts now hold p for
  *     all n votes
  *     dis__incremental_em_destroy(&model); */
-#ifndef DIS_LABELS_ONLINE_H
-#define DIS_LABELS_ONLINE_H
+#ifndef DIS_LABELS_INCREMENTAL_EM_H
+#define DIS_LABELS_INCREMENTAL_EM_H
 #include "core/error.h"
 
 typedef struct {

@@ -7,8 +7,8 @@
  * With `remember` above 0 the set is bounded: it contains at least the last `remember` items, and at most twice as
  * many.
  * */
-#ifndef DIS_LABELS_RETIRED_H
-#define DIS_LABELS_RETIRED_H
+#ifndef DIS_LABELS_RETIRED_ITEMS_H
+#define DIS_LABELS_RETIRED_ITEMS_H
 #include "core/error.h"
 
 typedef struct {

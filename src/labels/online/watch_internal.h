@@ -1,6 +1,6 @@
 /* watch_internal.h: the state of a watch, for the files that update and write it. */
-#ifndef DIS_LABELS_WATCH_INSIDE_H
-#define DIS_LABELS_WATCH_INSIDE_H
+#ifndef DIS_LABELS_WATCH_INTERNAL_H
+#define DIS_LABELS_WATCH_INTERNAL_H
 #include "core/names/names_internal.h"
 #include "dissent/watch.h"
 #include "labels/online/incremental_em.h"

@@ -1,6 +1,6 @@
 /* ordinal_model.h: the steps of the method ordinal (ordinal_newton.c); ordinal.c has the model. */
-#ifndef DIS_LABELS_METHODS_ORDINAL_H
-#define DIS_LABELS_METHODS_ORDINAL_H
+#ifndef DIS_LABELS_ORDINAL_MODEL_H
+#define DIS_LABELS_ORDINAL_MODEL_H
 #include "labels/em/em.h"
 
 typedef struct {

@@ -2,8 +2,8 @@
  *
  * Skills are converted to integers before they are added, so that scores, and with them ties, do not depend on the
  * order of rows. */
-#ifndef DIS_LABELS_METHODS_WEIGHTED_VOTE_H
-#define DIS_LABELS_METHODS_WEIGHTED_VOTE_H
+#ifndef DIS_LABELS_WEIGHTED_MAJORITY_H
+#define DIS_LABELS_WEIGHTED_MAJORITY_H
 #include "labels/method.h"
 
 typedef struct {

@@ -3,8 +3,8 @@
  * Cells are given from left to right; the row ends after the last column. As with markup, failures are kept in the
  * grid's own status until it is written. Names are cut for display, and in the CSV to DIS__DATA_TABLE_NAME bytes: an id
  * of 64 kB would otherwise be there a few hundred times. */
-#ifndef DIS_REPORT_GRID_H
-#define DIS_REPORT_GRID_H
+#ifndef DIS_REPORT_DATA_TABLE_H
+#define DIS_REPORT_DATA_TABLE_H
 #include "dissent/metric.h"
 #include "report/markup.h"
 

@@ -5,8 +5,8 @@
  *     DIS_TRY(dis__svg_files_write(&drawings, "figures", "labelme"));     figures/labelme-accuracy-images.svg, ...
  *
  * Names come from titles, so that they stay when other figures come or go. */
-#ifndef DIS_REPORT_DRAWINGS_H
-#define DIS_REPORT_DRAWINGS_H
+#ifndef DIS_REPORT_SVG_FILES_H
+#define DIS_REPORT_SVG_FILES_H
 #include "report/page/figure.h"
 
 enum { DIS__SVG_FILE_NAME = 80 };

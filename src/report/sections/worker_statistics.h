@@ -1,7 +1,7 @@
 /* worker_statistics.h: what the figures about workers share. Verdicts are those of the review (dissent/review.h): nothing here
  * judges anybody by rules of its own. */
-#ifndef DIS_REPORT_WORKERS_H
-#define DIS_REPORT_WORKERS_H
+#ifndef DIS_REPORT_WORKER_STATISTICS_H
+#define DIS_REPORT_WORKER_STATISTICS_H
 #include "report/report_internal.h"
 
 enum { DIS__WORKER_ROWS = 500 };

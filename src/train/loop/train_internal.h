@@ -1,6 +1,6 @@
 /* train_internal.h: training that begins with the optimizer's moments of the training before, and leaves its own. */
-#ifndef DIS_TRAIN_CARRY_H
-#define DIS_TRAIN_CARRY_H
+#ifndef DIS_TRAIN_TRAIN_INTERNAL_H
+#define DIS_TRAIN_TRAIN_INTERNAL_H
 #include "dissent/train.h"
 #include "nn/net.h"
 

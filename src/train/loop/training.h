@@ -1,6 +1,6 @@
 /* training.h: a training run, shared by its loop and its checkpoints. */
-#ifndef DIS_TRAIN_RUN_H
-#define DIS_TRAIN_RUN_H
+#ifndef DIS_TRAIN_TRAINING_H
+#define DIS_TRAIN_TRAINING_H
 #include "dissent/evaluate.h"
 #include "train/loop/batches.h"
 #include "train/workers/worker_examples.h"

@@ -1,6 +1,6 @@
 /* feature_scaling.h: numbers of items become (x - shift) * scale, learned from the training items, for models of numbers. */
-#ifndef DIS_TRAIN_SCALING_H
-#define DIS_TRAIN_SCALING_H
+#ifndef DIS_TRAIN_FEATURE_SCALING_H
+#define DIS_TRAIN_FEATURE_SCALING_H
 #include "tool/json_writer.h"
 #include "core/text/sha256.h"
 #include "train/files/model_json.h"

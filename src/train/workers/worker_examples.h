@@ -1,6 +1,6 @@
 /* worker_examples.h: examples of (item, worker): what each worker says of each item, for models that know who is asked. */
-#ifndef DIS_TRAIN_WORKER_PAIRS_H
-#define DIS_TRAIN_WORKER_PAIRS_H
+#ifndef DIS_TRAIN_WORKER_EXAMPLES_H
+#define DIS_TRAIN_WORKER_EXAMPLES_H
 #include "dissent/train.h"
 #include "train/objectives/targets.h"
 

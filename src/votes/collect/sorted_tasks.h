@@ -4,8 +4,8 @@
  * before t10). While every task is equal to the previous one or greater in one of these orders, a task that differs
  * from the previous one is new. So no lookups are needed for the 2e6 tasks of a large file, and no table of 50 MB. This
  * file has the state between rounds in addition to the names; its row is dis__tasks_sorted (numbering.h). */
-#ifndef DIS_VOTES_IDS_SORTED_IDS_H
-#define DIS_VOTES_IDS_SORTED_IDS_H
+#ifndef DIS_VOTES_SORTED_TASKS_H
+#define DIS_VOTES_SORTED_TASKS_H
 #include "core/names/name_order.h"
 
 typedef struct {

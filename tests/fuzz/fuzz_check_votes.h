@@ -1,7 +1,7 @@
-/* fuzz_whole_votes.h: a table of votes that was read is whole: indices in range, votes of an item together, numbers
+/* fuzz_check_votes.h: a table of votes that was read is whole: indices in range, votes of an item together, numbers
  * finite. */
-#ifndef DIS_FUZZ_WHOLE_VOTES_H
-#define DIS_FUZZ_WHOLE_VOTES_H
+#ifndef DIS_FUZZ_CHECK_VOTES_H
+#define DIS_FUZZ_CHECK_VOTES_H
 #include "fuzz.h"
 #include "votes/read/reader.h"
 #include <math.h>
