@@ -75,7 +75,7 @@ def test_pairwise_model():
     )
     found = dict(zip(s.tables["coefficients"]["covariate"], s.tables["coefficients"]["coefficient"]))
     assert found["length"] == pytest.approx(0.05, abs=0.015) and found["ties"] == pytest.approx(-1, abs=0.3)
-    assert s.camps_p == s.groups_p == 0.05
+    assert s.camps_p == 0.05 and s.groups_p <= 0.1  # a random permutation may be the true one
     camp = dict(zip(s.workers["worker"], s.workers["camp"]))
     assert len({camp[w] for w in family if family[w] == "a"}) == len({camp[w] for w in family if family[w] == "b"}) == 1
     best = {g: t for t, g, r in zip(*(s.tables["groups"][k] for k in ("thing", "group", "rank"))) if r == 1}
