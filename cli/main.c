@@ -167,8 +167,7 @@ static int dispatch(cli *c, int argc, char **argv)
         max_align_t align;
         char bytes[MAX_VALUES];
     } values;
-    if (command->values_size > sizeof values)
-        return cli_error(c, DIS_EBUG, "the options of %s need more room", command->name);
+    if (command->values_size > sizeof values) return cli_error(c, DIS_EBUG, "too many options for %s", command->name);
     char **words = malloc((size_t)argc * sizeof *words); /* cli_options_parse() reorders argv */
     if (!words) return cli_error(c, DIS_ELIMIT, "no memory for the command line");
     memcpy(words, argv + 2, (size_t)(argc - 2) * sizeof *words);

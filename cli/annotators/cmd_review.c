@@ -266,7 +266,7 @@ static int work(review_command *job, dis_context **ctx)
 
 extern const cli_command cli_cmd_review;
 
-/* Votes whose labels are no distribution over classes. */
+/* Votes whose labels are not distribution over classes. */
 static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_operands)
 {
     const scaled_unused unused[] = {{v->gold, "gold"},

@@ -139,7 +139,7 @@ dis_status review_workers_write(const review_command *job, const char *path)
 static void put_share(dis__json_writer *j, const char *name, double value, size_t n)
 {
     dis_metric m = {.value = value, .n = n};
-    if (n == 0 || isnan(value)) m = dis__metric_undefined("there is nothing to judge by");
+    if (n == 0 || isnan(value)) m = dis__metric_undefined("there are no votes to compare with");
     dis__json_writer_key(j, name);
     dis__json_writer_metric(j, &m);
 }

@@ -205,17 +205,17 @@ int cli_rules_parse(cli *c, const char *option, const cli_list *list, dis_drop_r
 bool cli_is_dash(const char *path);
 /* FILE of NAME=FILE, where the option takes that; else the value. */
 const char *cli_option_path(const cli_option *o, const char *value);
-/* ranks_check.c: compares options and inputs of all ranks. 0 or, reported already and the same on every rank, DIS_EUSAGE
- * (options) or DIS_EDATA (files). */
+/* ranks_check.c: compares options and inputs of all ranks. 0 or, reported already and the same on every rank,
+ * DIS_EUSAGE (options) or DIS_EDATA (files). */
 int cli_ranks_check(cli *c, dis_context *ctx);
-/* file_conflicts.c: refuses, before any work, an output that is an input or another output (links followed), names of outputs
- * that promise another format than they get, and standard input or output for two things. 0 or, told already,
+/* file_conflicts.c: refuses, before any work, an output that is an input or another output (links followed), names of
+ * outputs that promise another format than they get, and standard input or output for two things. 0 or, told already,
  * DIS_EUSAGE. */
 int cli_files_check(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands);
 /* The same for one more output, `path`, that the option `name` brings about. */
 int cli_output_check(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands,
                      const char *name, const char *path);
-/* Refuses what is no format of a label file. 0 or, told already, DIS_EUSAGE. */
+/* Refuses what is not a format of a label file. 0 or, told already, DIS_EUSAGE. */
 int cli_format_check(cli *c, const char *option, const char *format);
 
 /* talk.c */
@@ -233,7 +233,7 @@ int cli_failed(cli *c, dis_status status);
 /* suggestions.c: the suggestions at the end of a message of the library, "\n  `task` \"x\"" each, as commands. */
 void cli_suggestions_print(const cli *c, const char *lines);
 /* A line "Next: dissent NAME ...  # why" with a complete command: the user's inputs and the options that NAME has too,
- * then `words` (NULL: none). If the first of the words is no option, they replace the user's inputs. */
+ * then `words` (NULL: none). If the first of the words is not an option, they replace the user's inputs. */
 void cli_next_print(cli *c, const char *name, const char *const *words, const char *why);
 /* The same for a failure of the tool's own. */
 int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -138,7 +138,7 @@ static bool collect(const cli_command *command, const void *values, char *const 
 {
     *list = (file_list){.file = calloc(3 * (n_operands + command->n_options * CLI_MAX_VALUES + 1), sizeof *list->file)};
     if (!list->file) return false;
-    const size_t first = n_operands && cli_choice_find(command->words, operands[0]) >= 0; /* an action is no file */
+    const size_t first = n_operands && cli_choice_find(command->words, operands[0]) >= 0; /* an action is not a file */
     for (size_t i = first; is_file(command->names) && i < n_operands; i++)
         add(list, (named_file){.path = operands[i], .holds = command->holds, .folder = is_folder(command->names)});
     for (size_t i = 0; i < command->n_options; i++)
@@ -206,10 +206,10 @@ static int refuse(cli *c, const named_file *output, const named_file *other)
     show(output, x);
     show(other, y);
     if (other->folder)
-        return cli_usage(c, "%s is a file of the folder %s, which is %s; name another", x, y,
+        return cli_usage(c, "%s is a file in the folder %s, which is %s; name another file", x, y,
                          other->writes ? "also written" : "read");
     if (output->folder) return cli_usage(c, "%s is a file that %s would replace; name another folder", y, x);
-    if (other->writes) return cli_usage(c, "%s and %s are the same file; give each a file of its own", x, y);
+    if (other->writes) return cli_usage(c, "%s and %s are the same file; name a different file for each", x, y);
     return cli_usage(c, "%s is the same file as the input %s, which would be lost; name another file", x, y);
 }
 

@@ -263,14 +263,14 @@ static int fail_operand(cli *c, const cli_command *command, const char *operand)
         if (command->options[i].names == CLI_NAMES_FILE)
             return cli_usage(c, "unexpected argument %s; %s takes files by options, such as --%s %s", safe,
                              command->name, command->options[i].name, safe);
-    return cli_usage(c, "one argument too many: %s", safe);
+    return cli_usage(c, "unexpected argument: %s", safe);
 }
 
 int cli_options_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands)
 {
     parsing p = {.c = c, .command = command, .values = values};
     if (command->n_options > MAX_OPTIONS)
-        return cli_error(c, DIS_EBUG, "%s has more options than the parser counts", command->name);
+        return cli_error(c, DIS_EBUG, "%s has more options than the parser supports", command->name);
     set_defaults(command, values);
     size_t n = 0;
     bool only_operands = false;
@@ -301,7 +301,7 @@ int cli_format_check(cli *c, const char *option, const char *format)
     const char *formats = input ? "csv|tsv|json|jsonl|npy" : "csv|tsv|jsonl|npy";
     if (!format || cli_choice_find(formats, format) >= 0) return 0;
     if (strcmp(format, "parquet") != 0) return cli_usage(c, "--%s %s: must be one of %s", option, format, formats);
-    return cli_usage(c, "--%s parquet: Parquet goes through Python (%s); here there are %s", option,
+    return cli_usage(c, "--%s parquet: use Python for Parquet (%s); dissent supports %s", option,
                      input ? "dissent.Votes(pandas.read_parquet(FILE))" : "pandas.read_csv(LABELS).to_parquet(FILE)",
                      formats);
 }

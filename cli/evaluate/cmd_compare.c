@@ -33,7 +33,7 @@ static int check(compare_command *job)
 {
     const compare_values *v = job->v;
     if (v->a.n == 0 || v->b.n == 0)
-        return cli_usage(job->c, "compare needs predictions of both sides: A B, or --a FILE... --b FILE...");
+        return cli_usage(job->c, "compare needs the predictions of two models: A B, or --a FILE... --b FILE...");
     if (!v->gold && v->votes.n == 0)
         return cli_usage(job->c, "compare needs the true labels: --gold FILE, or --votes FILE...");
     if (v->gold && v->votes.n)
@@ -42,7 +42,7 @@ static int check(compare_command *job)
         return cli_usage(job->c, "--%s applies to intervals for new items only; add --over items",
                          v->pool_seeds ? "pool-seeds" : "fraction");
     if (v->pool_seeds && v->a.n != v->b.n)
-        return cli_usage(job->c, "--pool-seeds pairs the seeds of both sides in order, and A has %zu, B %zu", v->a.n,
+        return cli_usage(job->c, "--pool-seeds pairs the seeds of both sides in order, but A has %zu, B %zu", v->a.n,
                          v->b.n);
     int code = cli_metric_table_check(job->c, &v->figures);
     for (size_t i = 0; i < v->a.n && code == 0 && !v->hard; i++) code = label_input_add(&job->in, v->a.value[i], "a");
@@ -91,8 +91,8 @@ static int place_votes(compare_command *job, dis_comparison_votes *out)
     return code;
 }
 
-/* Labels as predictions, behind what was read already. A class that a file does not have is no mistake there; one that
- * people do not have is, since their soft labels say what classes there are. */
+/* Labels as predictions, behind what was read already. A class that a file does not have is not a mistake there; one
+ * that people do not have is, since their soft labels say what classes there are. */
 static int read_hard(compare_command *job, dis_context *ctx)
 {
     const compare_values *v = job->v;

@@ -92,7 +92,7 @@ static int check_metrics(eval_command *job)
                              near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
         }
         if (dis_evaluation_metric_get(m)->needs & DIS_NEEDS_WORKERS)
-            return cli_usage(job->c, "%s is of predictions for single workers: --perspectives votes measures them",
+            return cli_usage(job->c, "%s is a metric of predictions per annotator; add --perspectives votes",
                              given->value[i]);
         job->wanted[m] = true;
     }

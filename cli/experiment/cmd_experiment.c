@@ -243,7 +243,7 @@ static int act_on_one(experiment_command *job, size_t a, const char *path)
     for (size_t i = 0; i < 2 && code == 0; i++)
         if (outputs[i]) code = cli_failed(c, dis__experiment_check_output(job->experiment, outputs[i]));
     if (code == 0 && !actions[a].run && job->v->store && access(job->v->store, F_OK) != 0)
-        cli_warn(c, "the store %s does not exist: no run is done", job->v->store);
+        cli_warn(c, "the store %s does not exist: no run has been completed", job->v->store);
     if (code == 0) code = actions[a].act(job);
     dis_experiment_destroy(job->experiment);
     return code;
@@ -322,9 +322,11 @@ static int merge(const experiment_command *job, char **stores, size_t n)
     if (code != 0) return code;
     cli_print(c, "%zu runs added, %zu known already", counts.added, counts.present);
     if (counts.unfinished)
-        cli_warn(c, "%zu runs are unfinished there, or running here; they are not copied", counts.unfinished);
+        cli_warn(c, "%zu runs are unfinished in the source store, or running in the target store; they are not copied",
+                 counts.unfinished);
     if (counts.conflicting)
-        cli_warn(c, "%zu runs are present with other metrics; the present ones are kept", counts.conflicting);
+        cli_warn(c, "%zu runs exist in the target store with other metrics; the existing ones are kept",
+                 counts.conflicting);
     return 0;
 }
 

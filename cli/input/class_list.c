@@ -19,10 +19,10 @@ static int split(cli *c, const char *given, class_list *out, char separator)
         if (*s)
             out->name[out->n++] = s;
         else if (separator == ',')
-            return cli_usage(c, "--classes %s: an empty class", given);
+            return cli_usage(c, "--classes %s: a class is empty", given);
         s = end ? end + 1 : NULL;
     }
-    if (out->n == 0) return cli_usage(c, "--classes %s: no class in it", given);
+    if (out->n == 0) return cli_usage(c, "--classes %s: the file contains no class", given);
     return 0;
 }
 

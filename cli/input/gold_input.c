@@ -11,7 +11,7 @@ int gold_input_init(cli *c, const char *columns, bool fold_case, bool trim, gold
     if (!columns) return 0;
     const char *comma = strchr(columns, ',');
     if (!comma || comma == columns || !comma[1])
-        return cli_usage(c, "--gold-columns %s: two columns, TASK,LABEL", columns);
+        return cli_usage(c, "--gold-columns %s: expected two columns, TASK,LABEL", columns);
     out->columns = strdup(columns);
     if (!out->columns) return cli_error(c, DIS_ELIMIT, "no memory for --gold-columns");
     out->columns[comma - columns] = 0;

@@ -11,7 +11,7 @@ static int parse_cuts(groups_input *in)
         char *end;
         const double x = strtod(s, &end);
         if (end == s || (*end && *end != ',') || in->n_cuts == GROUPS_MAX_CUTS)
-            return cli_usage(in->c, "--cuts: numbers with commas between them (30,45), at most %d, not \"%s\"",
+            return cli_usage(in->c, "--cuts: expected at most %d numbers separated by commas (30,45), not \"%s\"",
                              GROUPS_MAX_CUTS - 1, in->v->cuts);
         in->cut[in->n_cuts++] = x;
         s = end + (*end == ',');

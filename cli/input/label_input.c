@@ -6,7 +6,7 @@
 
 int label_input_add(label_input *in, const char *path, const char *role)
 {
-    if (in->n == LABEL_INPUT_MAX) return cli_usage(in->c, "%s is one file too many", path);
+    if (in->n == LABEL_INPUT_MAX) return cli_usage(in->c, "%s: too many files", path);
     in->path[in->n] = path;
     in->role[in->n++] = role;
     return 0;
@@ -88,7 +88,8 @@ void label_input_print(label_input *in)
     if (v->n_items_without_gold)
         cli_warn(in->c, "%s: %zu items have no gold label", in->gold_path, v->n_items_without_gold);
     if (v->n_gold_dropped)
-        cli_warn(in->c, "%s: %zu gold labels are of items that are in no file", in->gold_path, v->n_gold_dropped);
+        cli_warn(in->c, "%s: %zu gold labels belong to items that are in none of the files", in->gold_path,
+                 v->n_gold_dropped);
 }
 
 dis_status label_input_write_json(const label_input *in, dis__json_writer *j)
@@ -126,7 +127,7 @@ int label_input_match_votes(const label_input *in, const dis_votes_view *votes, 
     const dis_alignment_view *t = &in->alignment;
     *item = calloc(t->n_items + 1, sizeof **item);
     *class = calloc(votes->n_classes + 1, sizeof **class);
-    if (!*item || !*class) return cli_error(in->c, DIS_ELIMIT, "no memory for the places of %zu items", t->n_items);
+    if (!*item || !*class) return cli_error(in->c, DIS_ELIMIT, "no memory for the positions of %zu items", t->n_items);
     for (size_t i = 0; i < t->n_items; i++) (*item)[i] = place_of(t->tasks, i, votes->tasks);
     for (size_t k = 0; k < votes->n_classes; k++) (*class)[k] = place_of(votes->classes, k, t->classes);
     return 0;

@@ -49,7 +49,7 @@ int texts_input_read(cli *c, dis_context *ctx, const cli_texts_values *v, const 
     if (!v->path && !v->text.n) return 0;
     for (size_t i = 0; i < votes->n_paths && !v->path; i++)
         if (cli_unhashed_reason(votes->paths[i]))
-            return cli_usage(c, "--text without --texts reads the votes a second time, and %s; name a file",
+            return cli_usage(c, "--text without --texts reads the votes again, but %s; name a file",
                              cli_unhashed_reason(votes->paths[i]));
     const bool exported = !v->path || is_among(v->path, votes) || (votes->n_paths == 0 && votes->how.preset);
     const dis_status status = exported ? read_export(ctx, v, votes, tasks, out, &found)

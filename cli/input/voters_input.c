@@ -108,7 +108,7 @@ static int sort_voters(voters_input *in, const votes_input *votes, const dis_nam
         const char *value = dis_names_get(values, w, NULL);
         if (!*value)
             return cli_error(in->c, DIS_EDATA,
-                             "%s: the column %s does not say whether voter \"%s\" is a person or a model; %s",
+                             "%s: the column %s does not show whether voter \"%s\" is a person or a model; %s",
                              in->v->table ? in->v->table : votes->paths[0], in->v->type,
                              dis_names_get(votes->view.workers, w, NULL),
                              in->v->table ? "add a row for it, or fill it in" : "fill it in");

@@ -36,7 +36,7 @@ int votes_input_delimiter(cli *c, const char *text, int *out)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(text, names[i].name) == 0) *out = (unsigned char)names[i].character;
     if (text[0] && !text[1]) *out = (unsigned char)text[0];
-    return *out ? 0 : cli_usage(c, "--delimiter: one character, or tab or space, not \"%s\"", text);
+    return *out ? 0 : cli_usage(c, "--delimiter: expected one character, tab or space, not \"%s\"", text);
 }
 
 dis_scale votes_input_scale(const cli_votes_values *v)

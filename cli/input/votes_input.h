@@ -65,7 +65,7 @@ typedef struct {
     CLI_OPTION(type, TEXT, field.pair_b, "b", .argument = "COLUMN"),                                                   \
     CLI_OPTION(type, TEXT, field.span_start, "start", .argument = "COLUMN"),                                           \
     CLI_OPTION(type, TEXT, field.span_end, "end", .argument = "COLUMN")
-/* For those whose labels are no distribution over classes. */
+/* For those whose labels are not distribution over classes. */
 #define CLI_TABLES_OPTION(type, field)                                                                                 \
     CLI_OPTION(type, LIST, field.table, "table", .argument = "NAME=FILE", .names = CLI_NAMES_OUTPUT,                   \
                .formats = CLI_TABLE_FORMATS)
@@ -98,7 +98,7 @@ typedef struct {
 
 /* What the options say labels are. */
 dis_scale votes_input_scale(const cli_votes_values *v);
-/* Whether labels are no distribution over classes: scaled_command.h. */
+/* Whether labels are not distribution over classes: scaled_command.h. */
 bool votes_input_is_scaled(const cli_votes_values *v);
 /* Whether the order of the classes means something. */
 bool votes_input_is_ordered(const cli_votes_values *v);

@@ -33,7 +33,7 @@ static int compare_file(const check *w, const char *role, const char *path)
     const char *hash = certified_hash(w, role);
     char here[65], safe[CLI_SAFE];
     if (!path && hash)
-        cli_warn(w->job->c, "the certificate is for a certain %s; give --%s FILE to compare", role, role);
+        cli_warn(w->job->c, "the certificate is for a certain %s; add --%s FILE to compare it", role, role);
     if (!path) return 0;
     if (!hash)
         return cli_error(w->job->c, DIS_EDATA, "%s: the certificate has no %s to compare with %s", w->job->certificate,

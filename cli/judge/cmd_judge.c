@@ -200,9 +200,10 @@ static int check_options(judge_command *job, size_t a)
     if (!sample && v->score) return cli_usage(job->c, "--score is for sample, not for %s", name);
     if (sample && v->junit) return cli_usage(job->c, "--junit is for certify and check, not for %s", name);
     if (v->swapped.n == 0 && (v->mirror.n || v->first))
-        return cli_usage(job->c, "--%s is about pairs judged in both orders; give --swapped FILE",
+        return cli_usage(job->c, "--%s needs pairs judged in both orders; add --swapped FILE",
                          v->mirror.n ? "mirror" : "first");
-    if (v->family && !strchr(v->family, '=')) return cli_usage(job->c, "--family: COLUMN=VALUE, not \"%s\"", v->family);
+    if (v->family && !strchr(v->family, '='))
+        return cli_usage(job->c, "--family: expected COLUMN=VALUE, not \"%s\"", v->family);
     return 0;
 }
 

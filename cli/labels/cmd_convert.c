@@ -173,7 +173,7 @@ static int check(convert_command *job)
     if (code == 0) code = texts_input_check(c, &v->texts, false);
     if (code == 0 && target(v) && job->in.n_paths > 1)
         code = cli_usage(c, "--to %s takes one file of labels, not %zu", target(v), job->in.n_paths);
-    if (code == 0 && v->to == 3 && !v->output) code = cli_usage(c, "--to huggingface makes a folder; name it with -o");
+    if (code == 0 && v->to == 3 && !v->output) code = cli_usage(c, "--to huggingface writes a folder; name it with -o");
     if (code == 0 && v->to == 3) code = check_dataset(job);
     if (code == 0 && v->format && cli_choice_find("csv|tsv|jsonl", v->format) < 0)
         code = cli_usage(c, "--format %s: must be one of csv|tsv|jsonl%s", v->format,

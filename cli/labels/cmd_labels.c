@@ -309,7 +309,7 @@ static int work(labels_command *job)
     return code;
 }
 
-/* Labels that are no distribution over classes. */
+/* Labels that are not distribution over classes. */
 static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_operands)
 {
     const scaled_unused unused[] = {{v->gold, "gold"},

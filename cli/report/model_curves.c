@@ -56,17 +56,17 @@ int model_curves_add(cli *c, dis_context *ctx, dis_report *report, const char *n
     char path[4096], safe[CLI_SAFE];
     struct stat st;
     if ((size_t)snprintf(path, sizeof path, "%s/model.json", folder) >= sizeof path)
-        return cli_usage(c, "--model: a path that is too long");
+        return cli_usage(c, "--model: the path is too long");
     uint64_t *seed = NULL;
     size_t n = 0;
     const bool one = stat(path, &st) == 0;
     int code = one ? 0 : find_seeds(c, folder, &seed, &n);
     if (code == 0 && n == 0 && !one)
-        code = cli_error(c, DIS_EDATA, "no model in %s; dissent train writes them", cli_safe(folder, safe));
+        code = cli_error(c, DIS_EDATA, "%s contains no model; train one with dissent train", cli_safe(folder, safe));
     if (code == 0 && n == 0) code = cli_failed(c, add_curve(ctx, report, name, folder));
     for (size_t i = 0; i < n && code == 0; i++) {
         if ((size_t)snprintf(path, sizeof path, "%s/seed-%llu", folder, (unsigned long long)seed[i]) >= sizeof path)
-            code = cli_usage(c, "--model: a path that is too long");
+            code = cli_usage(c, "--model: the path is too long");
         else
             code = cli_failed(c, add_curve(ctx, report, name, path));
     }

@@ -154,7 +154,7 @@ int report_predictions_add(report_command *job)
     char safe[CLI_SAFE];
     for (size_t i = 0; i < n + human; i++)
         if (a.notes[i].n_items_dropped)
-            cli_warn(job->c, "%s: %zu items that another table lacks are left out (--lenient)",
+            cli_warn(job->c, "%s: %zu items that are missing from another table are left out (--lenient)",
                      cli_safe(source[i].name, safe), a.notes[i].n_items_dropped);
     const dis_report_test test = {.size = sizeof(dis_report_test),
                                   .n_items = a.n_items,

@@ -136,7 +136,8 @@ static int hold_out(train_command *job)
 {
     const dis_items_view v = dis_items_get_view(job->all);
     const size_t n = v.sentence ? v.n_sentences : v.n_items, n_dev = (size_t)((double)n * job->v->dev + .5);
-    if (n_dev == 0 || n_dev == n) return cli_error(job->c, DIS_EDATA, "--dev leaves one side of %zu items empty", n);
+    if (n_dev == 0 || n_dev == n)
+        return cli_error(job->c, DIS_EDATA, "--dev leaves the training or the development set of %zu items empty", n);
     size_t *row = malloc(n * sizeof *row);
     if (!row) return cli_error(job->c, DIS_ELIMIT, "no memory for a split of %zu items", n);
     dis__shuffle(job->v->seed, n, row);
@@ -226,7 +227,7 @@ static int claim_folder(train_command *job)
     const int code = cli_create_folder(job->c, folder);
     if (code != 0) return code;
     if ((size_t)snprintf(path, sizeof path, "%s/lock", folder) >= sizeof path)
-        return cli_error(job->c, DIS_EUSAGE, "-o: a path that is too long");
+        return cli_error(job->c, DIS_EUSAGE, "-o: the path is too long");
     const bool locked = cli_process_lock(path, &job->lock);
     if (job->lock < 0)
         return cli_error(job->c, DIS_EIO, "cannot write to the folder %s: %s", cli_safe(folder, safe), strerror(errno));

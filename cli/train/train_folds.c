@@ -10,7 +10,7 @@ int train_folds_check(train_command *job)
     if (!v->out_of_fold) return cli_usage(c, "--folds needs a file for the predictions: --out-of-fold FILE");
     if (v->folds < 2) return cli_usage(c, "--folds 1: the only fold would leave nothing to train on; use 2 or more");
     if (v->dev_where.n)
-        return cli_usage(c, "--dev-where with --folds: those items would be predicted too; use --dev or --dev-items");
+        return cli_usage(c, "--dev-where with --folds: these items would be predicted, too; use --dev or --dev-items");
     if (!v->output && (v->curves || v->json || v->resume))
         return cli_usage(c, "--%s applies to the model of all items; add -o FOLDER",
                          v->curves ? "curves"

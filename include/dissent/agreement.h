@@ -123,7 +123,7 @@ typedef struct {
 
 typedef struct dis_agreement dis_agreement;
 
-/* `options` NULL: the defaults. DIS_EUSAGE: an absurd option. DIS_EDATA: counts that are no whole numbers.
+/* `options` NULL: the defaults. DIS_EUSAGE: an absurd option. DIS_EDATA: counts that are not whole numbers.
  * DIS_ELIMIT. DIS_ECANCELLED. */
 DIS_API dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis_agreement_options *options,
                                      dis_agreement **out);

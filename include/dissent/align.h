@@ -29,8 +29,8 @@
 
 typedef struct dis_gold dis_gold;
 
-/* From CSV, TSV or JSONL with task and label, or their usual synonyms. DIS_EDATA with the place: a malformed row, an empty label, a
- * task with two labels. DIS_EIO, DIS_ELIMIT. `options` NULL: the defaults. The caller destroys it. */
+/* From CSV, TSV or JSONL with task and label, or their usual synonyms. DIS_EDATA with the place: a malformed row, an
+ * empty label, a task with two labels. DIS_EIO, DIS_ELIMIT. `options` NULL: the defaults. The caller destroys it. */
 DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_gold_options *options, dis_gold **out);
 DIS_API void dis_gold_destroy(dis_gold *gold);
 
@@ -42,8 +42,8 @@ typedef struct {
 } dis_gold_view;
 DIS_OPTIONS_API(dis_gold_view);
 DIS_VIEW_API(dis_gold);
-/* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name.
- * DIS_EUSAGE: lists of other lengths. */
+/* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is not a class, an empty
+ * name. DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
 
 /* ---- everything in one order ---- */

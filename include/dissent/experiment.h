@@ -68,7 +68,7 @@ typedef struct {
      * name. KEY=VALUE: a setting of the cell, or cell, data, fold or seed, or the file's paper or size; folds and seeds
      * may be FIRST..LAST. */
     const char *const *filter;
-    bool allow_no_runs; /* filters that fit no run are no error */
+    bool allow_no_runs; /* filters that fit no run are not error */
 } dis_experiment_options;
 DIS_OPTIONS_API(dis_experiment_options);
 

@@ -8,8 +8,9 @@
  *     printf("%d iterations\n", dis_fit_get_view(fit).iterations);
  *     dis_fit_destroy(fit);
  *
- * Results do not depend on the order of rows, on names, or on the number of threads (see docs/development/architecture.md for the
- * exact promise). A fit keeps no pointer into the votes but does keep their counts: it may outlive them. */
+ * Results do not depend on the order of rows, on names, or on the number of threads (see
+ * docs/development/architecture.md for the exact promise). A fit keeps no pointer into the votes but does keep their
+ * counts: it may outlive them. */
 #ifndef DIS_FIT_H
 #define DIS_FIT_H
 #include "dissent/option.h"
@@ -61,9 +62,9 @@ DIS_OPTIONS_API(dis_fit_options);
  * dis_fit_view.device has the device that was used (docs/guides/gpu.md).
  *
  * DIS_EUSAGE: an unknown method, option or device; a state without parameters of this method. Also predictions for a
- * method that does not use them, or none for one that needs them; a weight that is no number or above 100. DIS_EDATA:
- * the method needs workers and the votes have none. DIS_EIO: the context's device is missing. DIS_ELIMIT: the message
- * has the number of bytes needed. DIS_ECANCELLED. The caller destroys the fit. */
+ * method that does not use them, or none for one that needs them; a weight that is not a number or above 100.
+ * DIS_EDATA: the method needs workers and the votes have none. DIS_EIO: the context's device is missing. DIS_ELIMIT:
+ * the message has the number of bytes needed. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
                                const dis_fit_options *options, dis_fit **out);
 DIS_API void dis_fit_destroy(dis_fit *fit);
@@ -119,8 +120,8 @@ DIS_API dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *v
                                             uint64_t *n_voted);
 
 /* State: the parameters of fits under the names of workers, items and classes, to start a later fit from when votes or
- * workers were added. One file (safetensors, laid out as src/labels/fit_state.c says) holds any number of fits; of several
- * fits of one method the first is kept. DIS_EDATA: a damaged file, or one of another version. */
+ * workers were added. One file (safetensors, laid out as src/labels/fit_state.c says) holds any number of fits; of
+ * several fits of one method the first is kept. DIS_EDATA: a damaged file, or one of another version. */
 DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits,
                                    const char *path);
 DIS_API dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out);

@@ -65,7 +65,7 @@ typedef struct {
 typedef struct dis_perspectives dis_perspectives;
 
 /* history: votes that the most frequent answers are taken from; NULL: the worker's other votes. `options` NULL: the
- * defaults. DIS_EDATA: no vote has a prediction; without `lenient`, one has none; a label that is no class of the
+ * defaults. DIS_EDATA: no vote has a prediction; without `lenient`, one has none; a label that is not a class of the
  * votes; votes that name no workers. */
 DIS_API dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const dis_votes *predictions,
                                         const dis_votes *history, const dis_perspectives_options *options,

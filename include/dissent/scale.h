@@ -30,8 +30,7 @@ typedef struct {
     const char *headline; /* agreement that comes first, names separated by spaces; NULL: all in their order */
     const char *columns;  /* of a file of labels */
     bool ordered;         /* the order of the classes means something */
-    bool
-        has_own_labels; /* labels are no table of soft labels: dis_scaled_run (dissent/scaled.h) makes and measures all */
+    bool has_own_labels;  /* labels are not soft labels: see dis_scaled_run (dissent/scaled.h) */
 } dis_scale_row;
 
 /* Row i, in the order of dis_scale; NULL past the end. */

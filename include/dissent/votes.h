@@ -230,7 +230,7 @@ typedef struct {
 DIS_OPTIONS_API(dis_gold_options);
 /* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1
  * for items that the file lacks. `options` NULL: the defaults. Tasks that have no votes are counted in *unknown (may be
- * NULL). DIS_EDATA: a label that is no class, a task twice with two labels, a malformed file. */
+ * NULL). DIS_EDATA: a label that is not a class, a task twice with two labels, a malformed file. */
 DIS_API dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_gold_options *options,
                                        const dis_votes *votes, int32_t *gold, size_t *unknown);
 

@@ -61,10 +61,10 @@ typedef struct {
 } dis_worker_groups_options;
 DIS_OPTIONS_API(dis_worker_groups_options);
 
-/* value: (workers of `votes`) texts, empty: not said. Small groups are merged into "other"; where that is small too, its
- * workers are hidden, that is, in no group. Groups come in the order of their names (numbers by value), "other" last.
- * DIS_EUSAGE, DIS_EDATA: nothing but small groups, a value that is no number where there are cuts. DIS_ELIMIT: more
- * than DIS_MAX_GROUPS. */
+/* value: (workers of `votes`) texts, empty: not said. Small groups are merged into "other"; where that is small too,
+ * its workers are hidden, that is, in no group. Groups come in the order of their names (numbers by value), "other"
+ * last. DIS_EUSAGE, DIS_EDATA: nothing but small groups, a value that is not a number where there are cuts. DIS_ELIMIT:
+ * more than DIS_MAX_GROUPS. */
 DIS_API dis_status dis_worker_groups_create(const dis_votes *votes, const dis_names *value,
                                             const dis_worker_groups_options *options, dis_worker_groups **out);
 DIS_API void dis_worker_groups_destroy(dis_worker_groups *groups);

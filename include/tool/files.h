@@ -16,7 +16,7 @@ bool dis__file_same(const char *a, const char *b);
 bool dis__file_within(const char *path, const char *folder, char *out, size_t size);
 
 /* The files that are written and read with NAME.npy: NAME.tasks.txt (i = 0) and NAME.classes.txt (i = 1). False: there
- * is no such one, or its name has `size` bytes or more. */
+ * is not a such one, or its name has `size` bytes or more. */
 bool dis__file_companion(const char *path, size_t i, char *out, size_t size);
 
 /* Looks at the end of an output's name. `formats`: what would be written, "csv|tsv|jsonl". DIS_EUSAGE: the name
@@ -31,8 +31,9 @@ typedef enum {
     DIS__OUTPUT_CHART,      /* SVG */
 } dis__output_kind;
 
-/* Call it before such a file is written. DIS_OK: `path` does not exist, is empty, or was written by dissent as a file of
- * this kind. DIS_EUSAGE: it is another file, whose contents would be lost. DIS_EDATA: it is not a regular file. DIS_EIO. */
+/* Call it before such a file is written. DIS_OK: `path` does not exist, is empty, or was written by dissent as a file
+ * of this kind. DIS_EUSAGE: it is another file, whose contents would be lost. DIS_EDATA: it is not a regular file.
+ * DIS_EIO. */
 dis_status dis__file_check_replace(const char *path, dis__output_kind kind);
 
 /* Encodes a file of texts, one per line ("-": standard input; gzip and zstd are unpacked), and writes one JSON list of

@@ -93,7 +93,7 @@ void core_retake(core_call *call)
     call->thread = NULL;
 }
 
-/* Fields that are arguments of another name here, or that are no single texts. */
+/* Fields that are arguments of another name here, or that are not single texts. */
 static const struct {
     const char *field, *argument;
     enum { TEXT, LIST, FLAG } kind;

@@ -11,13 +11,13 @@ from . import _core
 
 
 def integer(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
-    """An argument that must be a whole number within bounds; 3.0 counts as one."""
+    """An argument that must be an integer within bounds; 3.0 counts as one."""
     try:
         number = operator.index(int(value) if isinstance(value, float) and value.is_integer() else value)
     except TypeError:
         number = low - 1
     if not low <= number <= high:
-        raise _core.OptionError(f"{name}={value!r}: must be a whole number from {low} to {high}")
+        raise _core.OptionError(f"{name}={value!r}: must be an integer from {low} to {high}")
     return number
 
 

@@ -111,7 +111,7 @@ def check_classes(labels: list[Any], declared: Any) -> None:
     for label in labels:
         if isinstance(label, (float, np.floating)) and label not in known and not float(label).is_integer():
             if not np.isfinite(label):
-                raise _core.DataError(f"y contains {label} (inf or NaN), which is no class")
+                raise _core.DataError(f"y contains {label} (inf or NaN), which is not a class")
             raise _core.DataError(
                 f"Unknown label type: continuous. y has the value {label!r}; a classifier learns classes. Pass classes= "
                 "if such numbers are classes, or soft labels (items, classes)"

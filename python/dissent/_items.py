@@ -41,7 +41,7 @@ class Rows:
                 raise _core.DataError(f"X: {len(self.ids.ids)} task ids for {self.n} items")
             twice = self.ids.twice()
             if twice:
-                raise _core.DataError(f"X: the task {twice[0]!r} is there twice; every item needs an id of its own")
+                raise _core.DataError(f"X: the task {twice[0]!r} is repeated; item ids must be unique")
 
     def _parse_pandas(self, X: Any) -> None:
         if X.ndim == 1:
@@ -98,7 +98,7 @@ class Rows:
             for i, item in enumerate(items):
                 if not isinstance(item, list) or not item:
                     raise _core.DataError(
-                        f"X: item {i} is no sentence, a list of one token or more, as the first one is"
+                        f"X: item {i} is not a sentence, a list of one token or more, as the first one is"
                     )
             self.bounds = np.cumsum([0, *(len(s) for s in items)]).astype(np.uint64)
             self.texts = self._all_texts([t for s in items for t in s])

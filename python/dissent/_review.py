@@ -175,7 +175,7 @@ def _given(votes: Votes, labels: Any) -> tuple[np.ndarray | None, np.ndarray | N
         place = Ids(votes.classes.tolist()).find_all(list(t.classes.ids))
         lost = (place < 0) & (t.p > 0).any(axis=0)
         if lost.any():
-            raise _core.DataError(f"labels: {t.classes.ids[int(np.argmax(lost))]!r} is no class of the votes; declare it with classes=")
+            raise _core.DataError(f"labels: {t.classes.ids[int(np.argmax(lost))]!r} is not a class of the votes; declare it with classes=")
     p = np.full((len(votes.tasks), len(votes.classes)), np.nan)
     p[rows >= 0] = 0.0
     p[np.ix_(np.flatnonzero(rows >= 0), place[place >= 0])] = t.p[np.ix_(rows[rows >= 0], np.flatnonzero(place >= 0))]

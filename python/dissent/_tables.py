@@ -59,9 +59,9 @@ class LabelTable:
                 )
             twice = ids.twice()
             if twice:
-                raise _core.DataError(f"{self.what}: the {name} {twice[0]!r} is there twice")
+                raise _core.DataError(f"{self.what}: the {name} {twice[0]!r} is repeated")
         if n == 0 or k == 0:
-            raise _core.DataError(f"{self.what}: {n} tasks of {k} classes are no labels")
+            raise _core.DataError(f"{self.what}: {n} tasks of {k} classes are not labels")
         bad = ~np.isfinite(self.p) | (self.p < 0)
         if bad.any():
             i = int(np.argmax(bad.any(axis=1)))
@@ -81,7 +81,7 @@ class LabelTable:
 
 
 def _columns(data: Any) -> dict[str, Any] | None:
-    """Columns of a table of any kind but pandas; None for something that is no table."""
+    """Columns of a table of any kind but pandas; None for something that is not a table."""
     if not hasattr(data, "columns") and not hasattr(data, "column_names") and hasattr(data, "__arrow_c_stream__"):
         import pyarrow
 

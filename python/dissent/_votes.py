@@ -45,7 +45,7 @@ class Votes:
     duplicates : {"error", "first", "last", "all"}
         What to do when a worker voted on a task twice.
     lenient : bool
-        Leave out rows that are no votes (no task, no worker, no label), and count them.
+        Leave out rows that are not votes (no task, no worker, no label), and count them.
     min_votes : int
         Leave out tasks with fewer votes, and count them.
     scale : str

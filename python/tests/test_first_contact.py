@@ -59,7 +59,7 @@ def test_numbers_that_are_not_classes():
 
 def test_labels_that_differ_in_case_alone():
     data = {**table(), "answer": [[label, label.upper(), f" {label}"][i % 3] for i, (_, _, label) in enumerate(ROWS)]}
-    with pytest.warns(dissent.VotesWarning, match='differ in case or spaces alone.*"NO".*use fold_case, trim'):
+    with pytest.warns(dissent.VotesWarning, match='differ only in case or spaces.*"NO".*use fold_case, trim'):
         votes = dissent.Votes(data)
     assert len(votes.classes) == 6
     with warnings.catch_warnings():

@@ -55,7 +55,7 @@ def test_any_texts(rows):
         votes = Votes(rows, duplicates="all", lenient=True)
     except DissentError:
         return
-    except UnicodeEncodeError:  # lone surrogates are no text
+    except UnicodeEncodeError:  # lone surrogates are not text
         return
     complete = [r for r in rows if all(r) and not any("\0" in x for x in r)]
     assert votes.tasks.tolist() == list(dict.fromkeys(r[0] for r in complete))
@@ -157,7 +157,7 @@ def test_damaged_arrow():
         with pytest.raises((TypeError, ValueError, ZeroDivisionError)):
             _core.columns(says, (("task",),))
     for kind in (pa.list_(pa.int8()), pa.timestamp("s"), pa.binary(), pa.null(), pa.decimal128(5), pa.struct([("x", pa.int8())])):
-        with pytest.raises(TypeError, match="holds no ids"):
+        with pytest.raises(TypeError, match="contains no ids"):
             _core.column(pa.array([None, None], kind))
 
     def fail():

@@ -53,7 +53,7 @@ def test_errors(tokenizer, tmp_path):
         dissent.Tokenizer(tmp_path)
     with pytest.raises(dissent.OptionError, match="max_length 1"):
         tokenizer.encode("a", max_length=1)
-    with pytest.raises(TypeError, match="number 2 is no text"):
+    with pytest.raises(TypeError, match="number 2 is not a text"):
         tokenizer.encode_batch(["a", 3])
     with pytest.raises(ValueError, match="1 texts and 2 second ones"):
         tokenizer.encode_batch(["a"], ["b", "c"])

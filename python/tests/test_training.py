@@ -332,7 +332,7 @@ def test_ctrl_c(tmp_path):
         (lambda w: SoftClassifier("wisdom").fit(w["x"], w["soft"].p), dissent.OptionError, "no objective 'wisdom'"),
         (lambda w: SoftClassifier(model="oracle").fit(w["x"], w["soft"].p), dissent.OptionError, "oracle"),
         (lambda w: SoftClassifier(model="mlp:depth=3").fit(w["x"], w["soft"].p), dissent.OptionError, "depth"),
-        (lambda w: SoftClassifier(model="text").fit(w["x"], w["soft"].p), dissent.OptionError, "learns from texts"),
+        (lambda w: SoftClassifier(model="text").fit(w["x"], w["soft"].p), dissent.OptionError, "needs texts"),
         (lambda w: SoftClassifier().fit(w["x"]), dissent.OptionError, "needs soft labels"),
         (lambda w: SoftClassifier("gold").fit(w["x"], w["soft"].p), dissent.OptionError, "needs gold"),
         (lambda w: SoftClassifier("crowd:mw").fit(w["x"], w["soft"].p), dissent.OptionError, "needs votes"),

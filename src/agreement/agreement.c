@@ -239,7 +239,7 @@ static dis_status measure_coefficients(dis_context *ctx, const dis_votes_view *v
     }
     for (dis__coefficient_id m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
         const char *reason = dis__coefficient_reason(c, m);
-        if (!a->view.n_workers && patterns->compared) reason = "the input does not say who voted";
+        if (!a->view.n_workers && patterns->compared) reason = "the input has no annotator ids";
         a->metric[m] = dis__metric_undefined(reason ? reason : "pairs of workers were not examined");
     }
     return status;
@@ -252,7 +252,7 @@ static void judge_crowd(const dis_agreement_options *o, const gold_sums *gold, b
     dis_metric *to = a->metric;
     const char *none = o->gold ? "no item with votes has a known truth" : "no gold labels were given";
     to[DIS_MEASURE_WORKER_ACCURACY] = to[DIS_MEASURE_WORKERS_AT_75] = to[DIS_MEASURE_WORKERS_ABOVE_75] =
-        dis__metric_undefined(o->gold && !workers ? "the input does not say who voted" : none);
+        dis__metric_undefined(o->gold && !workers ? "the input has no annotator ids" : none);
     to[DIS_MEASURE_VOTE_ACCURACY] = to[DIS_MEASURE_GOLD_NEVER_VOTED] = dis__metric_undefined(none);
     if (!gold->items) return;
     to[DIS_MEASURE_VOTE_ACCURACY] = measured((double)gold->right / (double)gold->votes, gold->votes);
@@ -284,7 +284,7 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
             continue;
         }
         a->view.n_pairs_degenerate += x->degenerate;
-        if (x->degenerate) continue; /* 0/0 is no agreement beyond chance */
+        if (x->degenerate) continue; /* 0/0 is not an agreement beyond chance */
         n++;
         weight += (double)x->n;
         sum[0] += (double)x->n * x->cohen;
@@ -380,7 +380,7 @@ static dis_status check_options(const dis_votes_view *votes, const dis_agreement
         return dis__fail(DIS_EUSAGE, "at most %u resamples are possible, not %zu", MAX_RESAMPLES, o->resamples);
     for (size_t i = 0; o->gold && i < votes->n_items; i++)
         if (o->gold[i] < -1 || (o->gold[i] >= 0 && (size_t)o->gold[i] >= votes->n_classes))
-            return dis__fail(DIS_EUSAGE, "the gold class %d of item %zu is none of %zu classes", o->gold[i], i,
+            return dis__fail(DIS_EUSAGE, "the gold class %d of item %zu is outside of %zu classes", o->gold[i], i,
                              votes->n_classes);
     return DIS_OK;
 }

@@ -230,8 +230,8 @@ const uint32_t *dis__coefficients_class_order(const dis__coefficients *c)
 
 const char *dis__coefficient_reason(const dis__coefficients *c, dis__coefficient_id measure)
 {
-    static const char *const order = "the classes are no numbers and no order was declared for them";
-    static const char *const number = "the classes are no numbers";
+    static const char *const order = "the classes are not numbers and no order was declared for them";
+    static const char *const number = "the classes are not numbers";
     static const char *const sign = "a class is negative, and ratios need a scale that begins at 0";
     if (c->patterns->compared == 0) return "no item has two votes";
     const dis__scale scale = dis__measure_scale(measure);

@@ -170,10 +170,10 @@ static dis_status wrong_counts(const dis_votes_view *v, size_t i)
     const double *c = v->counts + i * v->n_classes;
     for (size_t k = 0; k < v->n_classes; k++)
         if (!(c[k] <= UINT32_MAX && c[k] == (double)(uint32_t)c[k]) && c[k] <= UINT32_MAX)
-            return dis__fail(DIS_EDATA,
-                             "item \"%.200s\", class \"%.200s\": a count of %g; agreement is about whole votes, which "
-                             "soft votes are not",
-                             dis_names_get(v->tasks, i, NULL), dis_names_get(v->classes, k, NULL), c[k]);
+            return dis__fail(
+                DIS_EDATA,
+                "item \"%.200s\", class \"%.200s\": a count of %g; agreement needs integer counts, not soft votes",
+                dis_names_get(v->tasks, i, NULL), dis_names_get(v->classes, k, NULL), c[k]);
     return dis__fail(DIS_ELIMIT, "item \"%.200s\": more than %u votes", dis_names_get(v->tasks, i, NULL), UINT32_MAX);
 }
 

@@ -285,7 +285,7 @@ static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g
     if (!v->start)
         return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     if (g->n_workers != v->n_workers)
-        return dis__fail(DIS_EUSAGE, "the groups are of %zu workers and the votes of %zu", g->n_workers, v->n_workers);
+        return dis__fail(DIS_EUSAGE, "the groups have %zu workers, but the votes have %zu", g->n_workers, v->n_workers);
     if (o->permutations > MAX_PERMUTATIONS || o->resamples > MAX_PERMUTATIONS)
         return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_PERMUTATIONS);
     if (o->min_side == 0) return dis__fail(DIS_EUSAGE, "min_side must be 1 or more");

@@ -47,16 +47,16 @@ static dis_status check(const dis_comparison_input *in, const dis_comparison_opt
                              in->n_classes);
         has_gold += in->gold[i] >= 0;
     }
-    if (has_gold == 0) return dis__fail(DIS_EDATA, "no item has a gold label to compare by");
+    if (has_gold == 0) return dis__fail(DIS_EDATA, "no item has a gold label");
     DIS_TRY(check_side(in, in->a, in->n_a, "A"));
     DIS_TRY(check_side(in, in->b, in->n_b, "B"));
     if (!(o->fraction > 0 && o->fraction <= 1))
-        return dis__fail(DIS_EUSAGE, "a fraction of %g of the items; it must be above 0 and at most 1", o->fraction);
+        return dis__fail(DIS_EUSAGE, "the fraction is %g; it must be above 0 and at most 1", o->fraction);
     if (o->resamples > UINT32_MAX)
         return dis__fail(DIS_EUSAGE, "%llu resamples; at most %u are possible", (unsigned long long)o->resamples,
                          UINT32_MAX);
     if (o->pool_seeds && in->n_a != in->n_b)
-        return dis__fail(DIS_EUSAGE, "seeds can be pooled in pairs only, and A has %zu, B %zu", in->n_a, in->n_b);
+        return dis__fail(DIS_EUSAGE, "seeds can be pooled in pairs only, but A has %zu and B %zu", in->n_a, in->n_b);
     return DIS_OK;
 }
 
@@ -150,7 +150,7 @@ static dis_status run(dis_context *ctx, const dis_comparison_input *in, const di
 static dis_status run_with_votes(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
                                  dis_comparison *c)
 {
-    if (in->gold) return dis__fail(DIS_EUSAGE, "the true labels are `gold` or made of `votes`, not both");
+    if (in->gold) return dis__fail(DIS_EUSAGE, "pass either `gold` or `votes` for the true labels, not both");
     if (o->interval_scope == DIS_INTERVAL_ANNOTATORS && (o->pool_seeds || o->fraction < 1))
         return dis__fail(DIS_EUSAGE, "`pool_seeds` and a `fraction` below 1 are about intervals over items");
     dis__vote_reference reference;

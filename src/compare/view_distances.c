@@ -261,7 +261,7 @@ static void hub_over_views(const measuring *w, const dis_views_distances_view *v
         centroid[m] = view->to_centroid[m].value;
     }
     *out = (dis_metric){.value = correlate_means(others, centroid, n), .n = n};
-    if (n < 3) *out = dis__metric_undefined("two views are always equally far from each other");
+    if (n < 3) *out = dis__metric_undefined("two views always have the same distance from each other");
     if (!out->reason && isnan(out->value)) *out = dis__metric_undefined(not_varying);
     if (out->reason || !w->b.n_resamples) return;
     for (size_t r = 0; r < w->b.n_resamples; r++)
@@ -275,9 +275,9 @@ static dis_status check(const dis_views *v, const dis_views_distances_options *o
 {
     if (v->n_views < 2 || v->n_views > DIS_MAX_VIEWS)
         return dis__fail(DIS_EUSAGE, "%zu views; 2 to %d can be compared", v->n_views, DIS_MAX_VIEWS);
-    if (v->n_items == 0 || v->n_classes == 0) return dis__fail(DIS_EUSAGE, "the views have no items to compare by");
+    if (v->n_items == 0 || v->n_classes == 0) return dis__fail(DIS_EUSAGE, "the views have no items");
     if (!(o->fraction > 0 && o->fraction <= 1))
-        return dis__fail(DIS_EUSAGE, "a fraction of %g of the items; it must be above 0 and at most 1", o->fraction);
+        return dis__fail(DIS_EUSAGE, "the fraction is %g; it must be above 0 and at most 1", o->fraction);
     if (o->resamples > UINT32_MAX)
         return dis__fail(DIS_EUSAGE, "%llu resamples; at most %u are possible", (unsigned long long)o->resamples,
                          UINT32_MAX);

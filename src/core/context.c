@@ -33,7 +33,7 @@ static dis_status check_options(const dis_context_options *o)
     if (o->threads < 0 || o->threads > DIS__MAX_THREADS)
         return dis__fail(DIS_EUSAGE, "threads must be between 0 (all) and %d, not %d", DIS__MAX_THREADS, o->threads);
     if ((int)o->precision < 0 || o->precision > DIS_PRECISION_BF16)
-        return dis__fail(DIS_EUSAGE, "precision must be float32 or bf16, not number %d", (int)o->precision);
+        return dis__fail(DIS_EUSAGE, "precision must be float32 or bf16, not the value %d", (int)o->precision);
     dis__device_name name;
     return dis__device_name_parse(o->device, &name);
 }

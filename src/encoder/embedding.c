@@ -227,7 +227,7 @@ dis_status dis_encoder_embed_items(dis_context *ctx, dis_encoder *e, const dis_i
 {
     const dis_items_view v = dis_items_get_view(items);
     if (v.kind != DIS_ITEMS_TEXT || v.n_texts < 1 || v.n_texts > 2)
-        return dis__fail(DIS_EUSAGE, "vectors are made of items with one text or two");
+        return dis__fail(DIS_EUSAGE, "embeddings need items with one or two texts");
     dis_token_text *texts;
     DIS_TRY(dis__alloc_zeroed(&texts, v.n_items, sizeof *texts));
     for (size_t i = 0; i < v.n_items; i++) {

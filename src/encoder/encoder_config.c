@@ -64,7 +64,7 @@ static dis_status parse_number(reader *r, const dis__encoder_config_field *f, co
     }
     const double low = f->kind == DIS_CONFIG_SIZE ? 1 : 0;
     if (!(x >= low && x <= 16777216 && x == floor(x)))
-        return dis__json_fail(&r->json, v, "%s must be a whole number from %g to 16777216", f->key, low);
+        return dis__json_fail(&r->json, v, "%s must be an integer from %g to 16777216", f->key, low);
     const size_t n = (size_t)x;
     memcpy((char *)r->c + f->offset, &n, sizeof n);
     return DIS_OK;
@@ -135,7 +135,8 @@ static dis_status check_sizes(const reader *r)
         return dis__json_fail(&r->json, place_of(r, layers), "%s %zu; at most %d are possible", layers, c->n_layers,
                               DIS_ENCODER_LAYERS);
     if (c->family->shifted && c->n_positions <= c->padding + 1)
-        return dis__json_fail(&r->json, r->root, "max_position_embeddings leaves no place behind that of padding");
+        return dis__json_fail(&r->json, r->root,
+                              "max_position_embeddings leaves no position after the padding position");
     return DIS_OK;
 }
 

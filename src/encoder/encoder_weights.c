@@ -56,7 +56,7 @@ static dis_status add_file(source *s, const char *folder, const char *name, size
 {
     char text[NAME];
     if (n >= sizeof text || s->n_files == FILES)
-        return dis__fail(DIS_ELIMIT, "%s: more than %d files of weights, or names too long", folder, FILES);
+        return dis__fail(DIS_ELIMIT, "%s: more than %d files of weights, or a name is too long", folder, FILES);
     snprintf(text, sizeof text, "%.*s", (int)n, name);
     for (size_t i = 0; i < s->n_files; i++)
         if (strcmp(strrchr(s->path[i], '/') + 1, text) == 0) return DIS_OK;

@@ -370,7 +370,7 @@ static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g
     if (!v->start)
         return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     if (g->n_workers != v->n_workers)
-        return dis__fail(DIS_EUSAGE, "the groups are of %zu workers and the votes of %zu", g->n_workers, v->n_workers);
+        return dis__fail(DIS_EUSAGE, "the groups have %zu workers, but the votes have %zu", g->n_workers, v->n_workers);
     if (in->n_classes == 0 || dis_names_count(in->tasks) != in->n_items ||
         dis_names_count(in->classes) != in->n_classes)
         return dis__fail(DIS_EUSAGE, "names of tasks and classes must be as many as rows and columns of q");

@@ -60,7 +60,7 @@ static dis_status parse_list(const dis__json *json, const dis__json_value *root,
     if (parts > 1) list = root + 1;
     for (size_t p = 0; p < parts; p++, list += list->skip) {
         if (list->kind != DIS_JSON_ARRAY || (list->n != width && list->n != width + shift))
-            return dis__json_fail(json, list, "%u numbers and %zu are expected", list->n, width + shift);
+            return dis__json_fail(json, list, "%u values where %zu are expected", list->n, width + shift);
         const size_t skip = list->n - width;
         const dis__json_value *x = list + 1;
         for (size_t k = 0; k < list->n; k++, x += x->skip) {
@@ -186,7 +186,7 @@ static dis_status gather_rows(const dis__lewidi_view *v, dis__table_rows *r, con
         const size_t a = task == SIZE_MAX || worker == SIZE_MAX ? SIZE_MAX : annotation_of(v, task / parts, worker);
         if (a == SIZE_MAX) continue; /* other annotators were asked too */
         if (!dis__parse_real(r->cell[2].text, r->cell[2].n, &x) || x != floor(x))
-            return dis__table_rows_fail(r, 2, "a whole number is expected");
+            return dis__table_rows_fail(r, 2, "an integer is expected");
         if (value[a * parts + task % parts] != INT32_MIN)
             return dis__table_rows_fail(r, 0, "a second prediction for this task and worker; keep one");
         value[a * parts + task % parts] = (int32_t)x;

@@ -136,7 +136,7 @@ static dis_status class_of(const loader *d, const dis__json_value *at, const cha
     const dis__lewidi_set *s = d->l->set;
     double x;
     if (!dis__parse_real(text, n, &x) || x != floor(x) || x < s->low || x >= s->low + (double)s->n_classes)
-        return dis__json_fail(d->json, at, "\"%.*s\" is no value of %s, %d to %d", (int)(n > 60 ? 60 : n), text,
+        return dis__json_fail(d->json, at, "\"%.*s\" is not a value of %s, %d to %d", (int)(n > 60 ? 60 : n), text,
                               s->name, s->low, s->low + (int)s->n_classes - 1);
     *out = (int32_t)x;
     return DIS_OK;
@@ -157,7 +157,8 @@ static dis_status parts_of(const loader *d, const dis__json_value *v, int32_t *o
                 out[p] = 1;
                 known = true;
             }
-        if (!known) return dis__json_fail(d->json, v, "\"%.*s\" is no label of %s", (int)(stop - text), text, s->name);
+        if (!known)
+            return dis__json_fail(d->json, v, "\"%.*s\" is not a label of %s", (int)(stop - text), text, s->name);
         text = comma ? comma + 1 : end;
     }
     return DIS_OK;
@@ -196,7 +197,8 @@ static dis_status parse_annotations(loader *d, const dis__json_value *item)
 {
     const dis__json_value *list = dis__json_member(item, "annotators"), *by = dis__json_member(item, "annotations");
     if (!by || by->kind != DIS_JSON_OBJECT)
-        return dis__json_fail(d->json, item, "no object \"annotations\": this is no official file of Le-Wi-Di 2025");
+        return dis__json_fail(d->json, item,
+                              "no object \"annotations\": this is not an official file of Le-Wi-Di 2025");
     if (d->l->set->n_parts > 1 || !list || list->kind != DIS_JSON_STRING) {
         const dis__json_value *key = by + 1;
         for (uint32_t m = 0; m < by->n; m++) {
@@ -220,7 +222,7 @@ static dis_status parse_row(loader *d, const dis__json_value *object, double *ro
     for (uint32_t m = 0; m < object->n; m++) {
         const dis__json_value *v = key + 1;
         int32_t class = 0;
-        if (v->kind != DIS_JSON_NUMBER) return dis__json_fail(d->json, v, "a soft label must be numbers");
+        if (v->kind != DIS_JSON_NUMBER) return dis__json_fail(d->json, v, "a soft label must consist of numbers");
         if (!(d->l->set->low == 1 && key->length == 1 && key->text[0] == '0')) { /* an empty bin 0 */
             DIS_TRY(class_of(d, key, key->text, key->length, &class));
             row[class - d->l->set->low] = v->number;

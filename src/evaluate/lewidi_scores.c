@@ -57,7 +57,7 @@ dis_status dis__lewidi_soft_score(const dis__lewidi *official, const double *p, 
     const dis__lewidi_view v = dis__lewidi_get_view(official);
     const size_t row = v.set->n_parts * v.set->n_classes;
     double sum = 0;
-    if (!v.soft) return dis__fail(DIS_EUSAGE, "the official file has no soft labels to be judged by");
+    if (!v.soft) return dis__fail(DIS_EUSAGE, "the official file has no soft labels");
     for (size_t i = 0; i < v.n_items; i++) sum += soft_of_item(&v, p + i * row, v.soft + i * row);
     *score = dis__round5(sum / (double)v.n_items);
     return DIS_OK;

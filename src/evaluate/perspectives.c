@@ -111,8 +111,7 @@ static dis_status match_predictions(work *w)
     DIS_TRY(dis__names_match_alloc(v->classes, w->predictions.classes, &w->prediction_class, &found));
     if (found < w->predictions.n_classes) {
         DIS_TRY(dis__names_find_missing(w->predictions.classes, v->classes, &lacking));
-        return dis__fail(DIS_EDATA,
-                         "a prediction of \"%.100s\", which is no class of the votes; declare it (`classes`)",
+        return dis__fail(DIS_EDATA, "the prediction \"%.100s\" is not a class of the votes; declare it (`classes`)",
                          dis_names_get(w->predictions.classes, lacking, NULL));
     }
     DIS_TRY(dis__alloc_array(&w->predicted, v->n_votes, sizeof *w->predicted));
@@ -241,7 +240,7 @@ static dis_status mean_of(work *w, size_t n_units, dis_metric *out)
         count += columns[1][u];
     }
     *out = count > 0 ? (dis_metric){.value = sum / count, .n = (size_t)count}
-                     : dis__metric_undefined("no vote has one to be compared with");
+                     : dis__metric_undefined("no vote has a prediction");
     if (count == 0 || b.n_resamples == 0) return DIS_OK;
     DIS_TRY(dis__bootstrap_sums(w->ctx, &b, columns, 2, w->sums));
     for (size_t r = 0; r < b.n_resamples; r++)
@@ -279,7 +278,7 @@ static dis_status group_means(work *w)
 {
     if (!w->o->groups) return DIS_OK;
     const dis_worker_groups_view g = dis_worker_groups_get_view(w->o->groups);
-    if (g.n_workers != w->v.n_workers) return dis__fail(DIS_EUSAGE, "the groups are of other votes");
+    if (g.n_workers != w->v.n_workers) return dis__fail(DIS_EUSAGE, "the groups belong to other votes");
     dis_perspectives *out = w->out;
     DIS_TRY(dis__alloc_zeroed(&out->group, g.n_groups ? g.n_groups : 1, sizeof *out->group));
     const size_t row = N_KINDS * DIS_PREDICTION_SOURCES;

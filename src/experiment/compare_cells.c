@@ -102,7 +102,7 @@ static dis_status join_folds(const folds *f, bool want_p, dis__pooled *p)
     for (size_t i = 0; i < f->n; i++) {
         const dis_labels_view v = dis_labels_get_view(f->fold[i].predicted);
         if (!dis__names_equal(v.classes, first.classes))
-            return dis__fail(DIS_EDATA, "folds of one run that have other classes; the store is not in order");
+            return dis__fail(DIS_EDATA, "folds of one run have different classes; the store is damaged");
         p->n_items += v.n_items;
         human = human && f->fold[i].human;
     }

@@ -88,7 +88,7 @@ static dis_status select_runs(dis_experiment *e, const dis_experiment_options *o
     }
     if (e->n_selected == 0 && plan->n_runs && !o->allow_no_runs)
         return dis__fail(DIS_EUSAGE,
-                         "no run fits the filter%s \"%.100s\"%s; a filter is part of a cell's name, or "
+                         "no run matches the filter%s \"%.100s\"%s; a filter is part of a cell's name, or "
                          "KEY=VALUE of a setting, cell, data, fold, seed, paper or size",
                          o->n_filters > 1 ? "s" : "", o->filter[0], o->n_filters > 1 ? " and the others" : "");
     return DIS_OK;
@@ -279,13 +279,13 @@ dis_status dis__run_record_read(dis_context *ctx, dis_experiment *experiment, co
     const char *full_key = n_planned == 1 ? plan->run[run].key : key;
     dis__store *store;
     if (n_planned > 1)
-        return dis__fail(DIS_EUSAGE, "%zu runs have a key that begins with %s; give more of it", n_planned, key);
+        return dis__fail(DIS_EUSAGE, "%zu runs have a key that begins with %s; use a longer prefix", n_planned, key);
     DIS_TRY(dis__store_open(experiment->store, false, DIS__STORE_PATIENCE_MS, &store));
     const dis_status status = store && *key ? dis__store_record(store, full_key, out, &n_stored) : DIS_OK;
     dis__store_close(store);
     if (status != DIS_OK || n_stored == 1) return status;
     if (n_stored > 1)
-        return dis__fail(DIS_EUSAGE, "%zu runs have a key that begins with %s; give more of it", n_stored, key);
+        return dis__fail(DIS_EUSAGE, "%zu runs have a key that begins with %s; use a longer prefix", n_stored, key);
     if (n_planned == 1)
         return dis__fail(DIS_EUSAGE, "the run %s (%s, fold %zu, seed %llu) has not been done yet", full_key,
                          plan->cell[plan->run[run].cell].name, plan->run[run].fold,

@@ -446,7 +446,7 @@ dis_status dis_experiment_table_write(const dis_experiment *experiment, const di
     size_t f = 0;
     while (f < N_FORMATS && strcmp(formats[f].name, format) != 0) f++;
     if (f == N_FORMATS)
-        return dis__fail(DIS_EUSAGE, "no table as \"%.40s\"; there are text, markdown, csv and latex", format);
+        return dis__fail(DIS_EUSAGE, "unknown table format \"%.40s\"; formats: text, markdown, csv and latex", format);
     formats[f].head(&w);
     for (size_t r = 0; r < w.t.n_rows; r++) {
         if (formats[f].data && w.several_sets && begins_data(&w, r)) formats[f].data(&w, cell_of(&w, r)->data);

@@ -16,7 +16,7 @@ static dis_status parse_lines(const dis__input *input, dis__name_list *list)
 {
     const char *begin = input->bytes, *end = begin + input->n;
     if (dis__utf8_check(begin, input->n) < input->n || (input->n && memchr(begin, 0, input->n)))
-        return dis__fail_at(DIS_EDATA, input->path, 0, 0, "not text in UTF-8, or text with a NUL byte");
+        return dis__fail_at(DIS_EDATA, input->path, 0, 0, "not valid UTF-8, or text with a NUL byte");
     for (const char *at = begin; at < end;) {
         const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
         size_t n = (size_t)(stop - at);
@@ -36,7 +36,7 @@ dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out)
     DIS_TRY(dis__input_open(ctx, path, &input));
     dis__name_list list = {0};
     dis_status status = dis__input_check(&input, parse_lines(&input, &list));
-    if (status == DIS_OK && list.n == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no names in it");
+    if (status == DIS_OK && list.n == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "it contains no names");
     if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     dis__input_close(&input);
@@ -49,11 +49,11 @@ dis_status dis__names_check_line_breaks(const dis_names *names, const char *what
         size_t n;
         const char *name = dis_names_get(names, i, &n);
         if (memchr(name, '\n', n) || memchr(name, '\r', n))
-            return dis__fail(
-                DIS_EDATA,
-                "the name of a %s holds a line break (\"%.100s\"), so it cannot stand in the list beside an npy file; "
-                "write csv or jsonl instead",
-                what, name);
+            return dis__fail(DIS_EDATA,
+                             "the name of a %s contains a line break (\"%.100s\"), so it cannot be written to the list "
+                             "of an npy file; "
+                             "write csv or jsonl instead",
+                             what, name);
     }
     return DIS_OK;
 }
@@ -91,10 +91,11 @@ dis_status dis__companion_check(const char *path, const char *companion)
 {
     struct stat st;
     if (dis__os_link_stat(companion, &st) != 0 || dis__os_link_stat(path, &st) == 0) return DIS_OK;
-    return dis__fail(DIS_EUSAGE,
-                     "%s is written with %s, which exists without it and would be lost; rename or remove that file, or "
-                     "name another output",
-                     path, companion);
+    return dis__fail(
+        DIS_EUSAGE,
+        "%s is written with %s, which exists without it and would be overwritten; rename or remove that file, or "
+        "name another output",
+        path, companion);
 }
 
 dis_status dis__companion_path(const char *path, const char *suffix, char **out)

@@ -22,7 +22,7 @@ dis_status dis__table_rows_open_headerless(dis_context *ctx, const char *path, c
 {
     *r = (dis__table_rows){.line = 0};
     DIS_TRY(dis__file_format(format, path, "csv|tsv|jsonl", &r->format));
-    if (is_json(r) && n) return dis__fail(DIS_EUSAGE, "%s: JSON Lines have their names in every line, no header", path);
+    if (is_json(r) && n) return dis__fail(DIS_EUSAGE, "%s: JSON Lines have names in every line and no header", path);
     DIS_TRY(dis__input_open(ctx, path, &r->in));
     char separator = strcmp(r->format, "tsv") == 0 ? '\t' : ',';
     dis_status status = n ? DIS_OK : dis__text_format_check(&r->in, r->format, NULL, &separator);
@@ -128,7 +128,7 @@ static dis_status next_json(dis__table_rows *r, bool *more)
                                       .column = 1,
                                       .offset = (uint64_t)(line - r->in.bytes)};
     DIS_TRY(dis__json_parse(&r->json, line, (size_t)(stop - line), &place, &r->root));
-    if (r->root->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, r->root, "a line must hold one object");
+    if (r->root->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, r->root, "a line must be one object");
     for (size_t i = 0; i < r->n_selected; i++) DIS_TRY(read_key(r, i));
     return DIS_OK;
 }

@@ -58,7 +58,7 @@ dis_status dis__yaml_parse(const char *path, const char *bytes, size_t n, dis__y
     (void)n;
     (void)out;
     return dis__fail(DIS_EUSAGE,
-                     "%s: this build has no experiments, because libyaml was missing when it was made; install "
+                     "%s: this build does not support experiments, because libyaml was missing; install "
                      "libyaml-dev and build again",
                      path);
 }
@@ -96,8 +96,8 @@ static dis_status check_key(const reading *r, const dis__yaml_node *map, const d
     if (map->n / 2 >= DIS_YAML_KEYS) return dis__yaml_fail(r->yaml, key, "more than %u keys in one map", DIS_YAML_KEYS);
     for (uint32_t i = 0; i < map->n / 2; i++) {
         if (strcmp(at->text, key->text) == 0)
-            return dis__yaml_fail(r->yaml, key, "the key \"%.100s\" is there twice, first in line %u; keep one",
-                                  key->text, (unsigned)at->line);
+            return dis__yaml_fail(r->yaml, key, "the key \"%.100s\" is repeated, first in line %u; keep one", key->text,
+                                  (unsigned)at->line);
         at += 1 + (at + 1)->skip;
     }
     return DIS_OK;
@@ -107,7 +107,7 @@ static dis_status check_key(const reading *r, const dis__yaml_node *map, const d
 static dis_status add_node(reading *r, const dis__yaml_node *node, const yaml_mark_t *mark)
 {
     dis__yaml *y = r->yaml;
-    if (y->n_nodes >= DIS_YAML_NODES) return fail_mark(r, mark, "a file of so many parts is no experiment");
+    if (y->n_nodes >= DIS_YAML_NODES) return fail_mark(r, mark, "the file has too many parts for an experiment");
     DIS_TRY(dis__reserve(&y->node, &y->capacity, y->n_nodes, y->n_nodes + 1, sizeof *y->node));
     dis__yaml_node *to = &y->node[y->n_nodes++];
     *to = *node;
@@ -119,7 +119,7 @@ static dis_status add_node(reading *r, const dis__yaml_node *node, const yaml_ma
     if (parent->kind == DIS_YAML_MAP && parent->n % 2 == 0) {
         if (to->kind != DIS_YAML_TEXT) return dis__yaml_fail(y, to, "a key must be a text");
         if (to->plain && strcmp(to->text, "<<") == 0)
-            return dis__yaml_fail(y, to, "merging maps with << is not taken; write the keys out");
+            return dis__yaml_fail(y, to, "merging maps with << is not supported; write the keys out");
         DIS_TRY(check_key(r, parent, to));
     }
     parent->n++;
@@ -148,8 +148,9 @@ static void end(reading *r)
 static dis_status refuse_extras(const reading *r, const yaml_event_t *e, const unsigned char *anchor,
                                 const unsigned char *tag)
 {
-    if (anchor) return fail_mark(r, &e->start_mark, "anchors (&) are not taken; write the part out, or use defaults");
-    if (tag) return fail_mark(r, &e->start_mark, "tags (!) are not taken; leave it out");
+    if (anchor)
+        return fail_mark(r, &e->start_mark, "anchors (&) are not supported; write the part out, or use defaults");
+    if (tag) return fail_mark(r, &e->start_mark, "tags (!) are not supported; remove it");
     return DIS_OK;
 }
 
@@ -167,10 +168,10 @@ static dis_status parse_event(reading *r, const yaml_event_t *e)
 {
     switch (e->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return r->done ? fail_mark(r, &e->start_mark, "a second document; an experiment is one") : DIS_OK;
+        return r->done ? fail_mark(r, &e->start_mark, "a second document; an experiment is one document") : DIS_OK;
     case YAML_DOCUMENT_END_EVENT: r->done = true; return DIS_OK;
     case YAML_ALIAS_EVENT:
-        return fail_mark(r, &e->start_mark, "aliases (*) are not taken; write the part out, or use defaults");
+        return fail_mark(r, &e->start_mark, "aliases (*) are not supported; write the part out, or use defaults");
     case YAML_SCALAR_EVENT: return scalar(r, e);
     case YAML_SEQUENCE_START_EVENT:
         DIS_TRY(refuse_extras(r, e, e->data.sequence_start.anchor, e->data.sequence_start.tag));

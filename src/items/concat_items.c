@@ -11,7 +11,7 @@ static dis_status check_alike(dis_items *const *parts, size_t n)
     for (size_t i = 1; i < n; i++)
         if (parts[i]->kind != parts[0]->kind || parts[i]->n_texts != parts[0]->n_texts ||
             parts[i]->n_features != parts[0]->n_features || parts[i]->width != parts[0]->width)
-            return dis__fail(DIS_EDATA, "files of items that are to be one table differ in kind or in columns");
+            return dis__fail(DIS_EDATA, "files of items that form one table have different kinds or columns");
     return DIS_OK;
 }
 
@@ -56,7 +56,7 @@ static dis_status check_twice(const dis_names *tasks)
     size_t twice;
     DIS_TRY(dis__names_find_duplicate(tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
-    return dis__fail(DIS_EDATA, "two files have an item \"%.200s\"; give each file a prefix of its own",
+    return dis__fail(DIS_EDATA, "two files have an item \"%.200s\"; give each file its own prefix",
                      dis_names_get(tasks, twice, NULL));
 }
 

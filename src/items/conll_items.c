@@ -49,7 +49,7 @@ static dis_status parse_line(reading *t, const char *line, size_t n)
     const char *text;
     size_t length;
     if (!find_field(t, line, n, &text, &length))
-        return dis__fail_at(DIS_EDATA, t->in->path, t->line, 1, "no field %zu, or an empty one", t->field + 1);
+        return dis__fail_at(DIS_EDATA, t->in->path, t->line, 1, "field %zu is missing or empty", t->field + 1);
     if (!t->within) {
         DIS_TRY(dis__reserve(&items->sentence, &t->sentence_room, items->n_sentences, items->n_sentences + 2,
                              sizeof *items->sentence));
@@ -64,7 +64,7 @@ static dis_status read_lines(reading *t)
 {
     const char *at = t->in->bytes, *end = at + t->in->n;
     if (dis__utf8_check(at, t->in->n) < t->in->n || (t->in->n && memchr(at, 0, t->in->n)))
-        return dis__fail_at(DIS_EDATA, t->in->path, 0, 0, "not text in UTF-8, or text with a NUL byte");
+        return dis__fail_at(DIS_EDATA, t->in->path, 0, 0, "not valid UTF-8, or text with a NUL byte");
     if (t->in->n >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0) at += 3;
     while (at < end) {
         const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
@@ -86,8 +86,8 @@ dis_status dis__items_read_conll(dis_context *ctx, const char *path, const char 
     char *stop;
     const unsigned long number = strtoul(field, &stop, 10);
     if (*stop || number == 0 || options->n_columns > 1)
-        return dis__fail(DIS_EUSAGE,
-                         "tokens of a conll file come from one field, given by its number from 1; not \"%s\"", field);
+        return dis__fail(DIS_EUSAGE, "tokens of a conll file are one field, given by its number from 1, not \"%s\"",
+                         field);
     dis__input in;
     DIS_TRY(dis__input_open(ctx, path, &in));
     reading t = {.in = &in, .field = number - 1, .items = items};

@@ -58,7 +58,7 @@ dis_status dis_items_get_texts(const dis_items *items, const dis_names *tasks, d
     dis__name_list list = {0};
     char *room = NULL;
     size_t capacity = 0, *row, n_found;
-    if (items->n_texts == 0) return dis__fail(DIS_EUSAGE, "items without texts: numbers and images have none to show");
+    if (items->n_texts == 0) return dis__fail(DIS_EUSAGE, "these items have no texts: they are features or images");
     DIS_TRY(match_without_parts(items, tasks, &row, &n_found));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < dis_names_count(tasks) && status == DIS_OK; i++) {

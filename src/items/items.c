@@ -122,7 +122,7 @@ dis_status dis__items_check_duplicates(const dis_items *items)
     size_t twice;
     DIS_TRY(dis__names_find_duplicate(items->tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
-    return dis__items_fail(items, twice, "the item \"%.200s\" is there twice; every item needs an id of its own",
+    return dis__items_fail(items, twice, "the item \"%.200s\" is repeated; item ids must be unique",
                            dis_names_get(items->tasks, twice, NULL));
 }
 
@@ -150,7 +150,7 @@ dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_op
     items->kind = o.kind;
     dis_status status = dis__copy_text(&items->path, path, strlen(path));
     if (status == DIS_OK) status = formats[format].read(ctx, path, formats[format].name, &o, items);
-    if (status == DIS_OK && items->n_items == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no items in it");
+    if (status == DIS_OK && items->n_items == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "it contains no items");
     if (status == DIS_OK) status = dis__items_check_duplicates(items);
     if (status != DIS_OK) {
         dis_items_destroy(items);

@@ -33,12 +33,12 @@ static dis_status copy_texts(const dis_items_view *v, dis_items *items)
 static dis_status copy_sentences(const dis_items_view *v, dis_items *items)
 {
     if (v->n_sentences == 0 || !v->sentence || v->n_texts != 1)
-        return dis__fail(DIS_EUSAGE, "tokens are one text each, and stand in sentences");
+        return dis__fail(DIS_EUSAGE, "tokens must have one text each, and a sentence");
     for (size_t s = 0; s < v->n_sentences; s++)
         if (v->sentence[s] >= v->sentence[s + 1])
             return dis__fail(DIS_EDATA, "sentence %zu (counted from 0) has no tokens; leave it out", s);
     if (v->sentence[0] != 0 || v->sentence[v->n_sentences] != v->n_items)
-        return dis__fail(DIS_EDATA, "the sentences hold tokens %llu to %llu of %zu", (unsigned long long)v->sentence[0],
+        return dis__fail(DIS_EDATA, "the sentences have tokens %llu to %llu of %zu", (unsigned long long)v->sentence[0],
                          (unsigned long long)v->sentence[v->n_sentences], v->n_items);
     DIS_TRY(dis__alloc_array(&items->sentence, v->n_sentences + 1, sizeof *items->sentence));
     memcpy(items->sentence, v->sentence, (v->n_sentences + 1) * sizeof *items->sentence);

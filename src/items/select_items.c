@@ -59,7 +59,7 @@ dis_status dis_items_gather(dis_context *ctx, const dis_items *items, const size
     const size_t n_rows = items->sentence ? items->n_sentences : items->n_items;
     if (n == 0) return dis__fail(DIS_EUSAGE, "no items to select");
     for (size_t r = 0; r < n; r++)
-        if (rows[r] >= n_rows) return dis__fail(DIS_EUSAGE, "there is no row %zu among %zu", rows[r], n_rows);
+        if (rows[r] >= n_rows) return dis__fail(DIS_EUSAGE, "row %zu is outside of %zu rows", rows[r], n_rows);
     DIS_TRY(dis__check_stop(ctx));
     dis_items *to;
     dis__name_list tasks = {0}, texts = {0};

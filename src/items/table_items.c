@@ -118,7 +118,7 @@ static dis_status read_values(reading *t)
         const dis__table_row_cell *c = &t->r.cell[t->first + i];
         double x;
         if (!dis__parse_real(c->text, c->n, &x) || fabs(x) > (double)FLT_MAX)
-            return dis__table_rows_fail(&t->r, t->first + i, "\"%.*s\" is no number; name the columns of features",
+            return dis__table_rows_fail(&t->r, t->first + i, "\"%.*s\" is not a number; name the columns of features",
                                         c->n > 60 ? 60 : (int)c->n, c->text);
         items->x[used + i] = (float)x;
     }
@@ -159,7 +159,7 @@ static dis_status read_row(reading *t)
 static dis_status read_rows(reading *t)
 {
     if (t->o->kind == DIS_ITEMS_TOKENS && t->o->n_columns > 1)
-        return dis__fail(DIS_EUSAGE, "tokens come from one column, not from %zu", t->o->n_columns);
+        return dis__fail(DIS_EUSAGE, "tokens must be in one column, not in %zu", t->o->n_columns);
     DIS_TRY(want(t));
     for (bool more;;) {
         DIS_TRY(dis__table_rows_next(&t->r, &more));
@@ -168,7 +168,7 @@ static dis_status read_rows(reading *t)
     }
     dis_items *items = t->items;
     if (items->n_items == 0 && t->o->n_keep)
-        return dis__fail_at(DIS_EDATA, t->r.in.path, 0, 0, "no row has the wanted values (%s=%s%s)",
+        return dis__fail_at(DIS_EDATA, t->r.in.path, 0, 0, "no row has the requested values (%s=%s%s)",
                             t->o->keep[0].column, t->o->keep[0].value, t->o->n_keep > 1 ? ", ..." : "");
     if (items->n_items == 0) return DIS_OK;
     DIS_TRY(dis__name_list_move(&t->tasks, &items->tasks));

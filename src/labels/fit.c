@@ -51,7 +51,7 @@ dis_status dis__fit_check_start(const dis__method *method, const dis_state *star
         return dis__fail(DIS_EUSAGE, "%s has no parameters to start from; leave the state out, or use another method",
                          name);
     dis__state_describe_methods(start, held, sizeof held);
-    return dis__fail(DIS_EUSAGE, "the state holds %s and nothing of %s; save one with %s, or leave the state out", held,
+    return dis__fail(DIS_EUSAGE, "the state has %s but nothing of %s; save one with %s, or leave the state out", held,
                      name, name);
 }
 

@@ -100,7 +100,7 @@ static dis_status add_parameter(plan *p, const char *method, const dis_parameter
         t.dim[t.n_dims++] = n_names[list];
         t.n *= n_names[list];
     }
-    if (t.n != parameter->n) return dis__fail(DIS_EUSAGE, "%s is of a fit to other votes", key);
+    if (t.n != parameter->n) return dis__fail(DIS_EUSAGE, "%s belongs to a fit to other votes", key);
     p->tensors[p->n_tensors++] = t;
     p->metadata[p->n_metadata][0] = key;
     p->metadata[p->n_metadata++][1] = parameter->axes;
@@ -390,9 +390,8 @@ dis_status dis__state_get_groups(const dis_state *state, const char *method, con
             f.n_here[GROUPS] = n_groups;
             f.n_target[GROUPS] = t->dim[a - axes];
             if (n_groups != t->dim[a - axes])
-                status =
-                    dis__fail_at(DIS_EDATA, state->path, 0, 0, "%s: it has %zu groups, not %zu; ask for groups=%zu",
-                                 key, t->dim[a - axes], n_groups, t->dim[a - axes]);
+                status = dis__fail_at(DIS_EDATA, state->path, 0, 0, "%s: it has %zu groups, not %zu; use groups=%zu",
+                                      key, t->dim[a - axes], n_groups, t->dim[a - axes]);
             continue;
         }
         if (f.map[list]) continue;

@@ -221,7 +221,7 @@ dis_status dis_label_result_run(dis_context *ctx, const dis_votes *votes, const 
     dis_label_plan plan = dis_label_plan_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_label_plan, &plan, choice));
     if (plan.n_views == 0 || plan.n_views > DIS_MAX_VIEWS || (plan.n_views > 1) != (plan.combine != NULL))
-        return dis__fail(DIS_EUSAGE, "no choice that dis_label_plan_parse has made");
+        return dis__fail(DIS_EUSAGE, "the plan was not created by dis_label_plan_parse");
     dis_label_result *result;
     dis_label_plan own = dis_label_plan_default();
     DIS_TRY(choose_for_gold(ctx, votes, &plan, fit.gold, &own));

@@ -106,7 +106,7 @@ static void add_text(parts *p, const char *key, const char *value)
 dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],
                          size_t n_extra)
 {
-    if (!net->training_plan) return dis__fail(DIS_EBUG, "a checkpoint of a network that is never trained");
+    if (!net->training_plan) return dis__fail(DIS_EBUG, "a network that is never trained has no checkpoint");
     const int n_states = with_state && net->state_arena ? net->n_states : 0;
     const size_t max = dis__saturating_size(net->n_params, 1 + MAX_STATES, 0);
     char seed[24], steps[24], pass[24], checksum[65];
@@ -213,7 +213,7 @@ static dis_status find_tensor(const dis__net *net, const char *path, const dis__
     bool good = t && t->n_dims == param->info.n_dims && strcmp(t->dtype->name, type_name(net)) == 0;
     for (size_t d = 0; good && d < t->n_dims; d++) good = t->dim[d] == param->info.dim[d];
     if (!good)
-        return dis__fail_at(DIS_EDATA, path, 0, 0, "a checkpoint of another net: %s is %s", name,
+        return dis__fail_at(DIS_EDATA, path, 0, 0, "a checkpoint of another network: %s is %s", name,
                             t ? "of another shape" : "missing");
     for (size_t i = 0; i < t->n; i++) {
         float f;

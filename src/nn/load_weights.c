@@ -164,7 +164,7 @@ static dis_status check_row(const dis__net *net, const dis__fill *fill, const di
         return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0, "%s is %s; %s %s %s", row->array,
                             shape_text(t->n_dims, t->dim, have), fill->by ? fill->by : row->param,
                             fill->by ? "asks for" : "needs", shape_text(info->n_dims, dim, wanted));
-    if (row->first + dim[0] > info->dim[0]) return dis__fail(DIS_EBUG, "%s: rows that it has not", row->param);
+    if (row->first + dim[0] > info->dim[0]) return dis__fail(DIS_EBUG, "%s: rows are out of range", row->param);
     filled[param] += t->n;
     return check_numbers(fill, file, t);
 }
@@ -194,7 +194,7 @@ static dis_status check_all(const dis__net *net, const dis__fill *fill, size_t *
     for (size_t f = 0; f < fill->n_files; f++)
         for (size_t i = 0; i < fill->file[f].n_tensors; i++)
             if (!is_ignored(fill, &fill->file[f].tensors[i]))
-                return dis__fail_at(DIS_EDATA, fill->path[f], 0, 0, "an array that the network does not have: %.*s",
+                return dis__fail_at(DIS_EDATA, fill->path[f], 0, 0, "the network has no array %.*s",
                                     (int)fill->file[f].tensors[i].name_length, fill->file[f].tensors[i].name);
     return DIS_OK;
 }

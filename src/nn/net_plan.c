@@ -52,7 +52,7 @@ static size_t backward_moment(const dis__net *net, int layer)
 
 dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__work_life life)
 {
-    if (layer->n_works == DIS_LAYER_WORKS) return dis__fail(DIS_EBUG, "%s: too much memory of its own", layer->name);
+    if (layer->n_works == DIS_LAYER_WORKS) return dis__fail(DIS_EBUG, "%s: too much scratch memory", layer->name);
     const size_t back = backward_moment(net, layer->index);
     const bool early = life == DIS_WORK_BATCH || life == DIS_WORK_LASTING, stays = early || life == DIS_WORK_RESULT;
     const size_t from = life == DIS_WORK_BACKWARD ? back : early || life == DIS_WORK_AHEAD ? 0 : (size_t)layer->index;

@@ -128,7 +128,7 @@ typedef struct {
     void *y;
 } dis__activate_args;
 
-/* y[i] = sum (mean: divided by their number) of table rows id[i * per + j], j < count[i]; ids below 0 are no rows.
+/* y[i] = sum (mean: divided by their number) of table rows id[i * per + j], j < count[i]; ids below 0 are not rows.
  * Index: rows i. grad: d_table += ; index: columns. */
 typedef struct {
     const void *table;

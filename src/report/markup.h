@@ -29,7 +29,7 @@ void dis__markup_append_n(dis__markup *m, const char *ours, size_t n);
 void dis__markup_append_capitalized(dis__markup *m, const char *ours);
 /* Only %s (of our own texts), %d, %zu, %c and the like: %f would depend on the locale. */
 void dis__markup_appendf(dis__markup *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* & < > " ' become entities, bytes that are no UTF-8 become U+FFFD. */
+/* & < > " ' become entities, bytes that are not UTF-8 become U+FFFD. */
 void dis__markup_append_escaped(dis__markup *m, const char *text, size_t n);
 /* All of `from`, escaped or as it is; a failure of `from` is passed on. */
 void dis__markup_append_markup_escaped(dis__markup *m, const dis__markup *from);

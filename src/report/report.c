@@ -64,8 +64,9 @@ static dis_status check_shape(dis_report *r, size_t n_items, size_t n_classes, c
         r->tasks = tasks;
         r->classes = classes;
     } else if (r->n_items != n_items || r->n_classes != n_classes) {
-        return dis__fail(DIS_EUSAGE, "a table of %zu items and %zu classes beside one of %zu and %zu; align them first",
-                         n_items, n_classes, r->n_items, r->n_classes);
+        return dis__fail(DIS_EUSAGE,
+                         "a table of %zu items and %zu classes but another has %zu and %zu; align them first", n_items,
+                         n_classes, r->n_items, r->n_classes);
     }
     return DIS_OK;
 }
@@ -73,7 +74,7 @@ static dis_status check_shape(dis_report *r, size_t n_items, size_t n_classes, c
 dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, const char *source)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
-    if (report->votes) return dis__fail(DIS_EUSAGE, "a report takes one table of votes");
+    if (report->votes) return dis__fail(DIS_EUSAGE, "a report supports one table of votes");
     char *name = NULL;
     DIS_TRY(copy(&name, source));
     const dis_status status = check_shape(report, v.n_items, v.n_classes, v.tasks, v.classes);
@@ -103,7 +104,7 @@ dis_status dis_report_add_groups(dis_report *report, const dis_worker_groups *gr
 {
     enum { SHOWN = 60 };
     dis__markup shown = {0};
-    if (report->groups) return dis__fail(DIS_EUSAGE, "a report takes groups of one column");
+    if (report->groups) return dis__fail(DIS_EUSAGE, "a report supports groups of one column");
     dis__markup_append_name(&shown, column, strlen(column), SHOWN);
     dis_status status = shown.status;
     if (status == DIS_OK) status = dis__copy_text(&report->group_column, shown.bytes, shown.n);
@@ -147,7 +148,7 @@ dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fi
 
 dis_status dis_report_add_test(dis_report *report, const dis_report_test *test)
 {
-    if (report->test.classes) return dis__fail(DIS_EUSAGE, "a report takes predictions of one set of items");
+    if (report->test.classes) return dis__fail(DIS_EUSAGE, "a report supports predictions of one set of items");
     dis_report_test own = dis_report_test_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_report_test, &own, test));
     report->test = own;
@@ -157,7 +158,7 @@ dis_status dis_report_add_test(dis_report *report, const dis_report_test *test)
 dis_status dis_report_add_predictions(dis_report *report, const char *name, const double *q)
 {
     if (!report->test.classes)
-        return dis__fail(DIS_EUSAGE, "predictions in a report that does not know of which items; add those first");
+        return dis__fail(DIS_EUSAGE, "the report has predictions but no items; add the items first");
     if (report->n_predictions == DIS_MAX_VIEWS)
         return dis__fail(DIS_EUSAGE, "more than %d sets of predictions in one report", DIS_MAX_VIEWS);
     dis__report_prediction prediction = {.q = q};
@@ -182,7 +183,7 @@ dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_
                                        : NULL};
     dis_status status;
     if (c.n_epochs == 0 || c.best_epoch >= c.n_epochs)
-        return dis__fail(DIS_EUSAGE, "a training curve of %zu epochs of which number %zu was kept", c.n_epochs,
+        return dis__fail(DIS_EUSAGE, "a training curve of %zu epochs of which epoch %zu was kept", c.n_epochs,
                          c.best_epoch + 1);
     DIS_TRY(dis__reserve(&report->curve, &report->curves_capacity, report->n_curves, report->n_curves + 1,
                          sizeof *report->curve));
@@ -268,7 +269,7 @@ static dis_status check_votes_view(dis__report_job *job)
 dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path)
 {
     if (!report->tasks && report->n_predictions == 0 && report->n_curves == 0)
-        return dis__fail(DIS_EUSAGE, "a report about nothing: add votes, labels, predictions or training curves");
+        return dis__fail(DIS_EUSAGE, "the report is empty: add votes, labels, predictions or training curves");
     if (report->texts && dis_names_count(report->texts) != report->n_items)
         return dis__fail(DIS_EUSAGE, "%zu texts for %zu items", dis_names_count(report->texts), report->n_items);
     dis__report_job *job = NULL;

@@ -109,7 +109,7 @@ void dis__report_add_text_cell(const dis__report_job *job, dis__data_table *g, s
 /* section_review.c: fills job->review and job->verdicts. */
 dis_status dis__report_review(dis__report_job *job);
 
-/* One section each; nothing to show is no failure. */
+/* One section each; nothing to show is not a failure. */
 dis_status dis__section_votes(dis__report_job *job);
 dis_status dis__section_scaled(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);

@@ -272,7 +272,7 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     if (o->causes && !v.start)
         return dis__fail(DIS_EDATA, "causes of votes need annotator ids; give one row per vote with a worker column");
     if (!(o->accept >= 0 && o->accept <= 1))
-        return dis__fail(DIS_EUSAGE, "labels are accepted from a probability of 0 to 1 on, not %g", o->accept);
+        return dis__fail(DIS_EUSAGE, "the probability to accept labels must be between 0 and 1, not %g", o->accept);
     for (size_t i = 0; o->gold && i < v.n_items; i++)
         if (o->gold[i] >= 0 && (size_t)o->gold[i] >= v.n_classes)
             return dis__fail(DIS_EDATA, "item %zu: gold class %d; there are %zu", i, o->gold[i], v.n_classes);

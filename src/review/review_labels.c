@@ -21,7 +21,7 @@ static dis_status check_row(const double *p, size_t n_classes, size_t item)
     double sum = 0;
     for (size_t k = 0; k < n_classes; k++) {
         if (!(p[k] >= 0 && p[k] <= 1 + ROW_SUM))
-            return dis__fail(DIS_EDATA, "item %zu: %g is no probability; they are 0 to 1", item, p[k]);
+            return dis__fail(DIS_EDATA, "item %zu: %g is not a probability; they are 0 to 1", item, p[k]);
         sum += p[k];
     }
     return fabs(sum - 1) <= ROW_SUM

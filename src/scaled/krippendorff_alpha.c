@@ -113,7 +113,7 @@ static dis_status measure(dis_context *ctx, const dis__alpha_input *in, size_t r
 dis_metric dis__alpha_compute(dis_context *ctx, const dis__alpha_input *in, size_t resamples, uint64_t seed,
                               dis_status *status)
 {
-    dis_metric m = dis__metric_undefined("too many different values: all pairs of them are compared");
+    dis_metric m = dis__metric_undefined("too many different values for all pairs");
     if (*status != DIS_OK || in->n_kinds > MAX_KINDS) return m;
     *status = measure(ctx, in, resamples, seed, &m);
     return m;
@@ -122,7 +122,7 @@ dis_metric dis__alpha_compute(dis_context *ctx, const dis__alpha_input *in, size
 dis_metric dis__mean_metric_compute(dis_context *ctx, const double *x, size_t n, size_t resamples, uint64_t seed,
                                     dis_status *status)
 {
-    dis_metric m = dis__metric_undefined("there is nothing to compare");
+    dis_metric m = dis__metric_undefined("no votes to compare");
     double sum = 0, *known, *sums;
     size_t n_known = 0;
     if (*status != DIS_OK) return m;

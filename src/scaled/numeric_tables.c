@@ -174,7 +174,7 @@ static void add_deviation(const dis__numeric *x, dis_scaled *out, const char *na
 {
     const double length = dis__numeric_scale_length(x, sqrt(variance));
     dis__scaled_add_measure(out, name, title,
-                            isnan(length) ? dis__metric_undefined("larger than a floating-point number can be")
+                            isnan(length) ? dis__metric_undefined("larger than the range of floating-point numbers")
                                           : (dis_metric){.value = length, .n = n});
 }
 

@@ -75,7 +75,7 @@ static dis_status parse_values(dis__numeric *x)
         const char *text = dis_names_get(v->classes, k, &n);
         if (!dis__parse_real(text, n, &of_class[k])) {
             dis__free(of_class);
-            return dis__fail(DIS_EDATA, "the label \"%.100s\" is no number; scale numeric takes numbers", text);
+            return dis__fail(DIS_EDATA, "the label \"%.100s\" is not a number; scale numeric needs numbers", text);
         }
     }
     x->exponent = common_exponent(of_class, v->n_classes);

@@ -77,7 +77,7 @@ dis_status dis__scaled_add_names(dis_scaled *s, const char *const *texts, size_t
 dis_status dis__scaled_add_table(dis_scaled *s, const char *name, const char *summary, size_t n_rows, size_t n_columns,
                                  dis_scaled_column **columns)
 {
-    if (s->n_tables == DIS_SCALED_TABLES) return dis__fail(DIS_EBUG, "more tables than there is room for");
+    if (s->n_tables == DIS_SCALED_TABLES) return dis__fail(DIS_EBUG, "too many tables");
     DIS_TRY(dis__scaled_allocate(s, columns, n_columns, sizeof **columns));
     s->table[s->n_tables++] = (dis_scaled_table){
         .name = name, .summary = summary, .n_rows = n_rows, .n_columns = n_columns, .columns = *columns};
@@ -152,8 +152,7 @@ static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled
     const dis__scaled_row *row = row_of(s->scale);
     const dis_scale_row *scale = dis_scale_get(s->scale);
     dis__scaled_args args = {.ctx = ctx, .votes = votes, .view = dis_votes_get_view(votes), .o = o};
-    if (!row)
-        return dis__fail(DIS_EUSAGE, "votes of scale %s have labels over classes; use label methods", scale->name);
+    if (!row) return dis__fail(DIS_EUSAGE, "votes of scale %s have class labels; use label methods", scale->name);
     if (!args.view.start)
         return dis__fail(DIS_EDATA, "scale %s needs one row per vote; counts and soft votes have none", scale->name);
     if (s->scale != DIS_SCALE_PAIRWISE && (o->n_covariates || o->groups))
@@ -163,8 +162,8 @@ static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled
     if (row->model.name) {
         const char *spec = o->n_methods ? o->method[0] : row->model.name;
         if (o->n_methods > 1 || o->combine)
-            return dis__fail(DIS_EUSAGE, "scale %s has one model, %s; name no other, and no combination", scale->name,
-                             row->model.name);
+            return dis__fail(DIS_EUSAGE, "scale %s has one model, %s; remove other methods and combinations",
+                             scale->name, row->model.name);
         if (dis__spec_name_length(spec) != strlen(row->model.name) ||
             strncmp(spec, row->model.name, strlen(row->model.name)) != 0)
             return dis__fail(DIS_EUSAGE, "scale %s has one model, %s, not \"%.100s\"", scale->name, row->model.name,

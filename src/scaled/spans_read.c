@@ -39,7 +39,7 @@ static dis_status number_docs(dis__spans *x, uint32_t *doc)
                    *last = dis__os_find_last(name, DIS_PART_SEPARATOR, length);
         const char *middle = last ? dis__os_find_last(name, DIS_PART_SEPARATOR, (size_t)(last - name)) : NULL;
         if (!middle)
-            return dis__fail(DIS_EDATA, "\"%.100s\" has no places; read the votes with their columns start and end",
+            return dis__fail(DIS_EDATA, "\"%.100s\" has no positions; read the votes with their columns start and end",
                              name);
         at[i] = (named){.text = name, .n = (size_t)(middle - name), .item = i};
     }

@@ -80,7 +80,7 @@ dis_status dis__mann_whitney_test(const double *x, size_t n_x, const double *y, 
         rank[n + i] = i < n_x ? x[i] : y[i - n_x];
         if (isnan(rank[n + i])) {
             dis__free(rank);
-            return dis__fail(DIS_EUSAGE, "a number to be ranked is NaN; leave it out");
+            return dis__fail(DIS_EUSAGE, "a value to be ranked is NaN; remove it");
         }
     }
     dis_status status = dis__ranks(rank + n, n, rank, &ties);

@@ -86,7 +86,7 @@ static dis_status finish(dis__vocabulary *v, dis__name_list *entries_kept)
     v->words = words;
     return twice == SIZE_MAX
                ? DIS_OK
-               : dis__fail(DIS_EDATA, "the word \"%.100s\" is there twice", dis_names_get(words, twice, NULL));
+               : dis__fail(DIS_EDATA, "the word \"%.100s\" is repeated", dis_names_get(words, twice, NULL));
 }
 
 dis_status dis__vocabulary_finish(dis__vocabulary *v, uint64_t min, size_t max)

@@ -33,7 +33,7 @@ static dis_status parse_line(const dis__input *in, uint64_t number, const char *
                              const dis__vocabulary *words, dis__word_vectors *v)
 {
     const char *at = numbers_of(line, n, v->width);
-    if (!at) return dis__fail_at(DIS_EDATA, in->path, number, 1, "not a word and %zu numbers", v->width);
+    if (!at) return dis__fail_at(DIS_EDATA, in->path, number, 1, "expected a word and %zu numbers", v->width);
     const int32_t id = dis__vocabulary_find(words, line, (size_t)(at - line));
     if (id == DIS_UNKNOWN || v->known[id]) return DIS_OK;
     const char *end = line + n;
@@ -43,7 +43,7 @@ static dis_status parse_line(const dis__input *in, uint64_t number, const char *
         while (at < end && *at != ' ') at++;
         double value;
         if (!dis__parse_real(first, (size_t)(at - first), &value) || fabs(value) > (double)FLT_MAX)
-            return dis__fail_at(DIS_EDATA, in->path, number, (uint64_t)(first - line) + 1, "\"%.*s\" is no number",
+            return dis__fail_at(DIS_EDATA, in->path, number, (uint64_t)(first - line) + 1, "\"%.*s\" is not a number",
                                 at - first > 40 ? 40 : (int)(at - first), first);
         x[i] = (float)value;
     }
@@ -79,7 +79,7 @@ static dis_status read_lines(dis_context *ctx, const dis__input *in, const dis__
         if (number % CHECK_INTERVAL == 0) DIS_TRY(dis__check_stop(ctx));
         at = lf ? lf + 1 : end;
     }
-    return v->width ? DIS_OK : dis__fail_at(DIS_EDATA, in->path, 0, 0, "no word vectors in it");
+    return v->width ? DIS_OK : dis__fail_at(DIS_EDATA, in->path, 0, 0, "it contains no word vectors");
 }
 
 dis_status dis__word_vectors_read(dis_context *ctx, const char *path, const dis__vocabulary *words,

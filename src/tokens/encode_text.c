@@ -169,7 +169,7 @@ static dis_status too_long(const dis_tokenizer *t, const dis__encode_workspace *
                            const char *kind)
 {
     return dis__fail(DIS_ELIMIT,
-                     "%s: %s %zu (%s) makes more than %zu bytes of a text; at most %d times its bytes and %d more are "
+                     "%s: %s %zu (%s) expands to more than %zu bytes; at most %d times its bytes and %d more are "
                      "possible",
                      t->path ? t->path : "tokenizer.json", what, i + 1, kind, b->allowed, DIS_TOKEN_GROWTH,
                      DIS_TOKEN_SLACK);

@@ -133,7 +133,7 @@ static dis_status check_text(size_t i, const char *which, const char *text, size
     const size_t bad = dis__utf8_check(text, n);
     if (bad == n) return DIS_OK;
     return dis__fail(DIS_EDATA,
-                     "%s %zu is not UTF-8: byte %zu (0x%02x) is no part of a character; convert the text first", which,
+                     "%s %zu is not UTF-8: byte %zu (0x%02x) is not part of a character; convert the text first", which,
                      i + 1, bad + 1, (unsigned)(unsigned char)text[bad]);
 }
 

@@ -274,7 +274,7 @@ typedef struct {
 
 typedef struct {
     dis__template single, pair;
-    bool trim, trim_prefix; /* spaces are no part of a token's position; but for the one put before the text */
+    bool trim, trim_prefix; /* spaces are not part of a token's position; but for the one put before the text */
 } dis__templates;
 
 dis_status dis__templates_read(dis__tokenizer_reader *r, const dis__json_value *v, dis__templates *out);

@@ -8,8 +8,7 @@
 static dis_status reserve(dis__traced_text *text, size_t need)
 {
     text->over = text->max && need > text->max;
-    if (text->over)
-        return dis__fail(DIS_ELIMIT, "a tokenizer makes a text longer than %zu bytes of a shorter one", text->max);
+    if (text->over) return dis__fail(DIS_ELIMIT, "the tokenizer expands a text to more than %zu bytes", text->max);
     if (need + DIS_TEXT_PAD > text->room) {
         const size_t old = text->room;
         DIS_TRY(dis__reserve(&text->bytes, &text->room, text->n, need + DIS_TEXT_PAD, 1));

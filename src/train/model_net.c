@@ -52,7 +52,7 @@ dis_status dis__model_weights_set(const dis__model_weights *weights, dis__net *n
         const size_t i = find_weight(weights, info->name);
         if (i == SIZE_MAX || weights->info[i].n_dims != info->n_dims ||
             memcmp(weights->info[i].dim, info->dim, info->n_dims * sizeof *info->dim) != 0)
-            return dis__fail(DIS_EDATA, "the model's numbers lack %s, or have it in another shape", info->name);
+            return dis__fail(DIS_EDATA, "the model's weights lack %s, or it has another shape", info->name);
         DIS_TRY(dis__param_use(net, p, weights->value[i]));
     }
     return DIS_OK;

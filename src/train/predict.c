@@ -163,8 +163,8 @@ static dis_status match_pairs(const dis_model *model, const dis_items *items, co
         if (rows[r] == SIZE_MAX)
             return dis__fail(
                 DIS_EDATA,
-                "pair %zu: the task \"%.100s\" is none of the items%s%.200s; leave the pair out, or add the item",
-                r + 1, dis_names_get(tasks, r, NULL), items->path ? " of " : "", items->path ? items->path : "");
+                "pair %zu: the task \"%.100s\" is not among the items%s%.200s; remove the pair, or add the item", r + 1,
+                dis_names_get(tasks, r, NULL), items->path ? " of " : "", items->path ? items->path : "");
     DIS_TRY(dis__names_match_alloc(model->workers, workers, &number, NULL));
     for (size_t r = 0; r < n; r++) worker[r] = number[r] == SIZE_MAX ? -1 : (int32_t)number[r];
     dis__free(number);
@@ -178,7 +178,7 @@ static dis_status match_pairs(const dis_model *model, const dis_items *items, co
 dis_status dis_model_set_workers(dis_model *model, const dis_worker_table *table)
 {
     if (!model->features.width)
-        return dis__fail(DIS_EUSAGE, "this model knows no features of workers; train one with `worker_features`");
+        return dis__fail(DIS_EUSAGE, "this model uses no worker features; train one with `worker_features`");
     return dis__worker_features_set_new_workers(&model->features, table, model->workers);
 }
 
@@ -188,9 +188,9 @@ dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const d
     const size_t n = dis_names_count(tasks);
     if (!model->workers)
         return dis__fail(DIS_EUSAGE,
-                         "this model is not told who is asked; train one with the objective annotator or annot-mix");
+                         "this model has no annotators; train one with the objective annotator or annot-mix");
     if (n == 0 || dis_names_count(workers) != n)
-        return dis__fail(DIS_EUSAGE, "%zu tasks and %zu workers do not make pairs", n, dis_names_count(workers));
+        return dis__fail(DIS_EUSAGE, "%zu tasks but %zu workers: pairs need one of each", n, dis_names_count(workers));
     size_t *rows = NULL;
     int32_t *worker = NULL;
     dis_items *pairs = NULL;

@@ -59,7 +59,7 @@ static dis_status choose_path(const dis_votes_preset *p, const char *name, char 
 {
     if (!name && p && !p->text)
         return dis__fail(DIS_EUSAGE,
-                         "preset %s: its files hold no texts that are known; name their path with `text`, or another "
+                         "preset %s: the preset has no path of texts; name their path with `text`, or another "
                          "file with `texts`",
                          p->name);
     if (name && p && p->text_template && !is_path(name))
@@ -201,7 +201,7 @@ dis_status dis_votes_read_texts(dis_context *ctx, const char *const *paths, size
     size_t twice;
     DIS_TRY(DIS_OPTIONS_COPY(dis_votes_options, &r.o, options));
     if (r.o.input == DIS_INPUT_MACE)
-        return dis__fail(DIS_EUSAGE, "a table as MACE reads it holds no texts; name a file of task,text with `texts`");
+        return dis__fail(DIS_EUSAGE, "a table in MACE's format has no texts; name a file of task,text with `texts`");
     DIS_TRY(dis__name_index_build(tasks, &t.tasks, &twice));
     dis_status status = dis__alloc_zeroed(&t.text, t.n, sizeof *t.text);
     if (status == DIS_OK) status = dis__alloc_zeroed(&t.seen, t.n, sizeof *t.seen);

@@ -140,8 +140,8 @@ dis_status dis__read_mace(dis__reader *reader)
 {
     wide w = {.reader = reader, .batch = &reader->batch[0]};
     if (reader->o.task || reader->o.worker || reader->o.label)
-        return dis__fail(DIS_EUSAGE, "a table as MACE reads it has no names of columns; leave `task`, `worker` and "
-                                     "`label` out, or give it a header and say `input` wide");
+        return dis__fail(DIS_EUSAGE, "a table in MACE's format has no column names; leave `task`, `worker` and "
+                                     "`label` out, or add a header and set `input` wide");
     DIS_TRY(begin_batch(&w));
     for (size_t i = 0; i < reader->n_inputs; i++) {
         const char *format;

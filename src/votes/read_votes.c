@@ -163,7 +163,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
             }
             status =
                 dis__fail_at(DIS_EDATA, file.csv.path, line, column,
-                             "worker \"%.200s\" has already voted on task \"%.200s\" (%s); say which vote to keep: "
+                             "worker \"%.200s\" has already voted on task \"%.200s\" (%s); choose the vote to keep: "
                              "`duplicates` first, last or all",
                              dis_names_get(workers, twice->worker, NULL), dis_names_get(tasks, twice->item, NULL),
                              first);
@@ -248,7 +248,7 @@ dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__file_par
     const dis__row_format *rows = rows_of(format);
     if (rows) note_rows(r, rows);
     if (!rows)
-        return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say `input` counts", input->path,
+        return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; set `input` counts", input->path,
                          format);
     dis__vote_file file;
     DIS_TRY(dis__vote_file_open(&file, r, input, rows));
@@ -318,7 +318,7 @@ static dis_status read_votes(dis__reader *r)
     DIS_TRY(detect_files(r));
     DIS_TRY(dis__needs_mapper(r, &mapped, &cause));
     if (mapped && dis__comm_is_parallel(dis__context_comm(r->ctx)))
-        return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
+        return dis__fail(DIS_EUSAGE, "only single votes can be split across MPI ranks; run without mpirun");
     if (!mapped) return read_rows(r);
     note_reader(r, "records", cause);
     return dis__read_mapped(r);
@@ -351,13 +351,13 @@ static dis_status check_options(const dis__comm *comm, const dis_votes_options *
 {
     if (n_paths == 0) return dis__fail(DIS_EUSAGE, "no file to read votes from");
     if (o->input != DIS_INPUT_VOTES && dis__comm_is_parallel(comm))
-        return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
+        return dis__fail(DIS_EUSAGE, "only single votes can be split across MPI ranks; run without mpirun");
     if ((size_t)o->input >= sizeof shapes / sizeof *shapes)
-        return dis__fail(DIS_EUSAGE, "no such kind of input: %d", (int)o->input);
+        return dis__fail(DIS_EUSAGE, "unknown kind of input: %d", (int)o->input);
     if (o->delimiter && (o->delimiter < 1 || o->delimiter > 126 || strchr("\"\n\r", o->delimiter)))
-        return dis__fail(DIS_EUSAGE, "no such delimiter: it is one character of ASCII, and no quote");
+        return dis__fail(DIS_EUSAGE, "invalid delimiter: expected one ASCII character except a quote");
     if ((unsigned)o->multiple_labels > DIS_MULTIPLE_JOIN)
-        return dis__fail(DIS_EUSAGE, "no such rule for several labels: %d", (int)o->multiple_labels);
+        return dis__fail(DIS_EUSAGE, "unknown rule for several labels: %d", (int)o->multiple_labels);
     if (o->format) {
         const char *format;
         DIS_TRY(dis__votes_format(o->format, "", &format));
@@ -391,7 +391,7 @@ static dis_status open_inputs(dis__reader *r, const char *const *paths, size_t n
 dis_status dis__reader_init(dis__reader *r, uint64_t n_expected)
 {
     if ((unsigned)r->o.duplicates > DIS_DUPLICATES_ALL)
-        return dis__fail(DIS_EUSAGE, "no such rule for duplicates: %d", (int)r->o.duplicates);
+        return dis__fail(DIS_EUSAGE, "unknown rule for duplicates: %d", (int)r->o.duplicates);
     DIS_TRY(make_rules(r));
     DIS_TRY(dis__collector_init(&r->collector, &r->rules.secret, n_expected));
     DIS_TRY(dis__alloc_zeroed(&r->batch, r->tuning.round, sizeof *r->batch));

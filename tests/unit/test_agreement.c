@@ -200,7 +200,7 @@ static void counts_are_votes(void **state)
         const char *name = dis_agreement_measure_get(m)->name;
         const dis_metric *x = dis_agreement_find(a, name), *y = dis_agreement_find(b, name);
         if (strncmp(name, "cohen", 5) == 0)
-            assert_string_equal(y->reason, "the input does not say who voted");
+            assert_string_equal(y->reason, "the input has no annotator ids");
         else if (!x->reason) {
             assert_true(x->value == y->value);
             assert_true(x->has_interval == y->has_interval);
@@ -311,7 +311,7 @@ static void edges(void **state)
     for (size_t m = 0; m < dis_agreement_get_view(a).n_metrics; m++) {
         const dis_metric *x = &dis_agreement_get_view(a).metric[m];
         if (dis_agreement_measure_get(m)->describes_crowd) continue;
-        if (strncmp(dis_agreement_measure_get(m)->name, "cohen", 5) == 0) { /* 0/0 of a pair is no agreement */
+        if (strncmp(dis_agreement_measure_get(m)->name, "cohen", 5) == 0) { /* 0/0 of a pair is not an agreement */
             assert_string_equal(x->reason, "every pair of workers chose nothing but one and the same class");
             continue;
         }
@@ -357,7 +357,7 @@ static void wrong_options(void **state)
     raw_free(&r);
 }
 
-/* Classes that are no numbers, have an order that was declared, are numbers in another order, are negative. */
+/* Classes that are not numbers, have an order that was declared, are numbers in another order, are negative. */
 static void scales(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void scales(void **state)
     assert_null(dis_agreement_find(a, "alpha_ordinal")->reason);
     assert_null(dis_agreement_find(a, "gwet_ac2_linear")->reason);
     assert_null(dis_agreement_find(a, "cohen_quadratic")->reason);
-    assert_string_equal(dis_agreement_find(a, "alpha_ratio")->reason, "the classes are no numbers");
+    assert_string_equal(dis_agreement_find(a, "alpha_ratio")->reason, "the classes are not numbers");
     dis_agreement_destroy(a);
     dis_votes_destroy(votes);
     dis_names_destroy(names);

@@ -293,7 +293,7 @@ static void test_refused(void **state)
     o.epochs = 1;
     o.objective = "annotator:norm=.5,contrast=.5";
     assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "leave nothing of the loss"));
+    assert_non_null(strstr(dis_last_error(), "leave no weight for the votes"));
     o.objective = "annotator";
     o.worker_features = "shoe size";
     assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
@@ -304,7 +304,7 @@ static void test_refused(void **state)
     o.worker_features = "age";
     o.objective = "crowd:mw";
     assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "say who is asked"));
+    assert_non_null(strstr(dis_last_error(), "objectives annotator and annot-mix"));
     o.worker_features = NULL;
     const dis_examples train = {.size = sizeof(dis_examples), .items = items, .votes = votes};
     assert_int_equal(dis_model_train(NULL, &train, NULL, &o, &model), DIS_OK);

@@ -252,7 +252,7 @@ static void no_more_threads(void **state)
         int got = 0;
         const dis_status status = dis_context_create(&o, &ctx);
         const bool has_message =
-            sscanf(dis_last_error(), "the system gives no more than %d threads; ask for fewer", &got) == 1;
+            sscanf(dis_last_error(), "the system provides only %d threads; request fewer", &got) == 1;
         _exit(status == DIS_ELIMIT && has_message && got > 1 && got < 1024 && !ctx ? 0 : 1);
     }
     int how;

@@ -102,7 +102,7 @@ static void refuses_with_the_place(void **state)
         {TEXT("a,b\n\"c\n\0\",d\n"), "t.csv:3:1: a NUL byte"},
         {TEXT("a,b\nc,caf\xe9\n"), "t.csv:2:6: invalid UTF-8 (byte 0xe9)"},
         {TEXT("a,b\nc,\xed\xa0\x80\n"), "t.csv:2:3: invalid UTF-8"},
-        {TEXT("a,b,a\nc,d,e\n"), "t.csv:1:5: a second column called \"a\""},
+        {TEXT("a,b,a\nc,d,e\n"), "t.csv:1:5: two columns are called \"a\""},
         {TEXT("a,b\n\"x\ny\nz\",w\nc\rd,e\n"), "t.csv:5:2: a lone CR"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

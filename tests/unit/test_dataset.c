@@ -95,7 +95,7 @@ static void test_cifar(void **state)
     dis__dataset_free(&m);
     expect_failure(
         "items: {file: images.bin, kind: images}, votes: three.csv, gold: {file: images.bin, map: {0: none, 2: two}}",
-        "images.bin: \"1\" is none of the labels that the map renames; add it");
+        "images.bin: \"1\" is not a key of the map; add it");
     put_file("cut.bin", bytes, RECORD + 1);
     expect_failure("votes: three.csv, gold: {file: cut.bin, format: cifar}",
                    "cut.bin: 3074 bytes are not records of 3073 bytes (a label, 3 x 32 x 32)");
@@ -124,9 +124,9 @@ static void test_joined(void **state)
     }
     dis__dataset_free(&m);
     expect_failure(PAIRS("{0: no, 1: no, 2: yes}"),
-                   "pairs.jsonl:2:35: \"3\" is none of the labels that the map renames; add it (byte 93)");
+                   "pairs.jsonl:2:35: \"3\" is not a key of the map; add it (byte 93)");
     expect_failure("items: [items.csv, items.csv], votes: votes.csv",
-                   "two files have an item \"i0\"; give each file a prefix of its own");
+                   "two files have an item \"i0\"; give each file its own prefix");
 }
 
 static void test_columns(void **state)
@@ -148,14 +148,14 @@ static void test_columns(void **state)
     dis__dataset_free(&c);
     put_text("few.csv", "task,n,part\na,1,1\nb,x,2\na,2,3\n");
 #define FEW(more) "votes: {file: few.csv, input: counts, columns: {n: x}" more "}"
-    expect_failure(FEW(""), "few.csv:3:3: \"x\" is no count");
-    expect_failure("classes: [y], " FEW(""), "columns: \"x\" is none of the declared classes");
-    expect_failure(FEW(", where: {part: 7}"), "few.csv: no counts in it");
+    expect_failure(FEW(""), "few.csv:3:3: \"x\" is not a count");
+    expect_failure("classes: [y], " FEW(""), "columns: \"x\" is not a declared class");
+    expect_failure(FEW(", where: {part: 7}"), "few.csv: it contains no counts");
     m = read_dataset(FEW(", where: {part: 1}"), SIZE_MAX);
     assert_int_equal(m.n, 1);
     dis__dataset_free(&m);
     put_text("few.csv", "task,n\na,1\na,2\n");
-    expect_failure(FEW(""), "few.csv: the task \"a\" is there twice; keep one row of it");
+    expect_failure(FEW(""), "few.csv: the task \"a\" is repeated; keep one row of it");
 }
 
 /* Classes are those of votes and gold together: softmax gives a class that no one voted for its share. */
@@ -171,7 +171,7 @@ static void test_classes(void **state)
     assert_int_equal(dis_votes_get_view(m.votes).n_classes, 4);
     dis__dataset_free(&m);
     expect_failure("classes: [a, b, d], votes: v.csv, gold: g.csv",
-                   "g.csv: the gold label \"c\" is no class of d; rename it with map");
+                   "g.csv: the gold label \"c\" is not a class of d; rename it with map");
     put_text("g.csv", "task,label\nx,c\n");
     expect_failure("votes: v.csv, gold: g.csv",
                    "g.csv: no gold label for any item of d; do the ids (\"1\", ...) match?");
@@ -295,7 +295,7 @@ static void test_label_file(void **state)
     dis__label_set_free(&set);
     put_text("l.csv", "task,p:q\ni3,1\n");
     assert_int_equal(dis__label_set_make(NULL, &m, &file, NULL, NULL, NULL, &set), DIS_EDATA);
-    assert_non_null(strstr(dis_last_error(), "l.csv: the class \"q\" is none of the data set's"));
+    assert_non_null(strstr(dis_last_error(), "l.csv: the class \"q\" is not a class of the data set"));
     dis__dataset_free(&m);
 }
 

@@ -45,7 +45,7 @@ static const char *wrong_with(const dis_fit *fit, size_t n_items, size_t n_class
         for (size_t k = 0; k < n_classes; k++) {
             const double x = p[i * n_classes + k];
             if (!isfinite(x)) return "a posterior is not finite";
-            if (x < 0 || x > 1 + 1e-12) return "a posterior is no probability";
+            if (x < 0 || x > 1 + 1e-12) return "a posterior is not a probability";
             sum += x;
         }
         if (!(fabs(sum - 1) <= 1e-12)) return "a row does not sum to 1";

@@ -338,7 +338,7 @@ static void bad_databases_are_refused(void **state)
     put_text("bad/results.sqlite",
              "this is no database, but it is long enough to have the header of one, were it one at all......");
     assert_int_equal(dis__store_open(path, true, 100, &store), DIS_EDATA);
-    assert_non_null(strstr(dis_last_error(), "no SQLite database"));
+    assert_non_null(strstr(dis_last_error(), "not an SQLite database"));
     /* somebody else's */
     unlink(file);
     dis__sql *db;

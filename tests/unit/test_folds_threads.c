@@ -194,7 +194,7 @@ static void refusals(void **state)
     } bad[] = {{1, 0, NULL, DIS_EUSAGE, "2 to"},
                {91, 0, NULL, DIS_EDATA, "too few for 91 folds"},
                {2, 1, NULL, DIS_EUSAGE, "development share"},
-               {2, .001, NULL, DIS_EDATA, "one side"},
+               {2, .001, NULL, DIS_EDATA, "the training or the development set"},
                {2, .5, &e, DIS_EUSAGE, "use one of them"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const dis_folds_options f = folds_of(bad[i].n, bad[i].dev);

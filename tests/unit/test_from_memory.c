@@ -214,7 +214,7 @@ static void refuses_items(void **state)
     w.sentence[3] = N - 1;
     refused(&v, DIS_EDATA, "tokens 0 to 11 of 12");
     v.n_sentences = 0;
-    refused(&v, DIS_EUSAGE, "stand in sentences");
+    refused(&v, DIS_EUSAGE, "and a sentence");
     v = feature_view(&w);
     w.x[4] = NAN;
     refused(&v, DIS_EDATA, "row 1, number 1 is not finite");
@@ -234,7 +234,7 @@ static void refuses_items(void **state)
     dis_names *odd = names(twice, N);
     v = text_view(&w);
     v.tasks = odd;
-    refused(&v, DIS_EDATA, "the item \"a\" is there twice");
+    refused(&v, DIS_EDATA, "the item \"a\" is repeated");
     dis_names_destroy(odd);
     v.tasks = odd = names(empty, N);
     refused(&v, DIS_EDATA, "item 2 (counted from 0) has an empty id");
@@ -267,7 +267,7 @@ static void refuses_labels(void **state)
     l = good;
     l.classes = same;
     assert_int_equal(dis_labels_create(NULL, &l, &labels), DIS_EDATA);
-    assert_string_equal(dis_last_error(), "the class \"no\" is there twice");
+    assert_string_equal(dis_last_error(), "the class \"no\" is repeated");
     l.classes = blank;
     assert_int_equal(dis_labels_create(NULL, &l, &labels), DIS_EDATA);
     w.p[2] = .7;
@@ -292,7 +292,7 @@ static void refuses_labels(void **state)
     assert_int_equal(dis_gold_create(NULL, &g, &gold), DIS_EDATA);
     w.label[5] = K;
     assert_int_equal(dis_gold_create(NULL, &known, &gold), DIS_EDATA);
-    assert_non_null(strstr(dis_last_error(), "the label 2 of task \"f\" is none of the 2 classes"));
+    assert_non_null(strstr(dis_last_error(), "the label 2 of task \"f\" is outside of 2 classes"));
     assert_null(gold);
     dis_names_destroy(same);
     dis_names_destroy(blank);

@@ -577,7 +577,7 @@ static void test_cuts(void **state)
     dis_worker_groups *none = NULL;
     assert_int_equal(dis_names_create(texts, WORKERS, &names), DIS_OK);
     assert_int_equal(dis_worker_groups_create(votes, names, &o, &none), DIS_EDATA);
-    assert_non_null(strstr(dis_last_error(), "\"young\" is no number"));
+    assert_non_null(strstr(dis_last_error(), "\"young\" is not a number"));
     assert_null(none);
     dis_names_destroy(names);
     dis_worker_groups_destroy(groups);
@@ -650,11 +650,11 @@ static void test_refused(void **state)
         {"a.csv", "worker,sex\n,f\n", "a.csv:2:1: an empty worker id"},
         {"b.csv", "worker,sex\n1,f\n2,f\n1,m\n", "b.csv:4: worker \"1\" is in line 2, too; keep one row"},
         {"k.jsonl", "{\"id\": 7}\n{\"id\": 7}\n", "k.jsonl:2: worker \"7\" is in line 1, too; keep one row"},
-        {"l.json", "[{\"id\": 7}, {\"id\": 7}]", "worker \"7\" comes twice; keep one"},
+        {"l.json", "[{\"id\": 7}, {\"id\": 7}]", "worker \"7\" is repeated; keep one"},
         {"c.csv", "who,sex\n1,f\n", "no column \"worker\" with the ids of workers; there are: who, sex"},
         {"d.json", "{\"1\": {\"sex\": \"f\",}}", "d.json:1:19: a key is missing; is there a comma too many?"},
         {"e.json", "{\"1\": {\"age\": NaN}}", "e.json:1:15: JSON has no NaN or Infinity; write null"},
-        {"f.json", "{\"1\": 3}", "what is said of worker \"1\" must be an object"},
+        {"f.json", "{\"1\": 3}", "the entry of worker \"1\" must be an object"},
         {"g.json", "{\"1\": {\"age\": [3]}}", "\"age\" of a worker must be a text or a number"},
         {"h.json", "[{\"sex\": \"f\"}]", "no key \"worker\" with the id of the worker; the keys are: sex"},
         {"i.json", "{}", "the table has no workers"},

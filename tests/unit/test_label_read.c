@@ -112,7 +112,7 @@ static void accepts(void **state)
     put_text("w.tasks.txt", "t1\n");
     put_text("w.classes.txt", "a\na\n");
     assert_int_equal(dis_labels_read(NULL, in_folder("w.npy"), NULL, &a), DIS_EDATA);
-    assert_non_null(strstr(dis_last_error(), "w.classes.txt:2: \"a\" for the second time"));
+    assert_non_null(strstr(dis_last_error(), "w.classes.txt:2: \"a\" is repeated"));
     unlink(in_folder("w.classes.txt"));
     assert_int_equal(dis_labels_read(NULL, in_folder("w.npy"), NULL, &a), DIS_EIO);
 }
@@ -144,9 +144,9 @@ static void refuses(void **state)
         {"x.csv", "task,p:a\n", "no labels"},
         {"x.csv", "item,p:a\n1,1\n", "x.csv:1:1: no column called task"},
         {"x.csv", "task,label,entropy\n1,a,0\n", "p:CLASS"},
-        {"x.csv", "task,p:\n1,1\n", "without a name"},
+        {"x.csv", "task,p:\n1,1\n", "has no name"},
         {"x.csv", "task,p:a,p:a\n1,1,0\n", "x.csv:1:"},
-        {"x.csv", "task,p:a,p:b\nt1,1,0\nt2,0,1\nt1,0,1\n", "x.csv:4:1: the task \"t1\" for the second time"},
+        {"x.csv", "task,p:a,p:b\nt1,1,0\nt2,0,1\nt1,0,1\n", "x.csv:4:1: the task \"t1\" is repeated"},
         {"x.csv", "task,p:a,p:b\nt1,1,zero\n", "x.csv:2:6: \"zero\" is not a finite number"},
         {"x.csv", "task,p:a,p:b\nt1,1e999,0\n", "x.csv:2:4: \"1e999\""},
         {"x.csv", "task,p:a,p:b\nt1,nan,0\n", "x.csv:2:4: \"nan\""},
@@ -158,19 +158,19 @@ static void refuses(void **state)
         {"x.jsonl", "[1]\n", "x.jsonl:1:1: not an object"},
         {"x.jsonl", "{\"task\":\"t\"}\n", "x.jsonl:1:1: no key \"p\""},
         {"x.jsonl", "{\"p\":{\"a\":1}}\n", "no key \"task\""},
-        {"x.jsonl", "{\"task\":[],\"p\":{\"a\":1}}\n", "x.jsonl:1:9: a task that is no text"},
+        {"x.jsonl", "{\"task\":[],\"p\":{\"a\":1}}\n", "x.jsonl:1:9: a task that is not a text"},
         {"x.jsonl", "{\"task\":\"\",\"p\":{\"a\":1}}\n", "empty task id"},
-        {"x.jsonl", "{\"task\":\"t\",\"p\":[1]}\n", "x.jsonl:1:17: p is no object"},
+        {"x.jsonl", "{\"task\":\"t\",\"p\":[1]}\n", "x.jsonl:1:17: p is not an object"},
         {"x.jsonl", "{\"task\":\"t\",\"p\":{}}\n", "no classes"},
-        {"x.jsonl", "{\"task\":\"t\",\"p\":{\"a\":\"1\"}}\n", "x.jsonl:1:22: a probability that is no number"},
+        {"x.jsonl", "{\"task\":\"t\",\"p\":{\"a\":\"1\"}}\n", "x.jsonl:1:22: a probability that is not a number"},
         {"x.jsonl", "{\"task\":\"t\",\"p\":{\"a\":1}}\n\n{\"task\":\"u\",\"p\":{\"a\":1}}\n",
          "x.jsonl:2:1: a value is missing"},
         {"x.jsonl", "{\"task\":\"t\",\"p\":{\"a\":1}}\n{\"task\":\"u\",\"p\":{\"b\":1}}\n",
-         "x.jsonl:2:18: a class that"},
+         "x.jsonl:2:18: a class is missing"},
         {"x.jsonl", "{\"task\":\"t\",\"p\":{\"a\":1}}\n{\"task\":\"u\",\"p\":{\"a\":1,\"b\":0}}\n",
          "2 classes where the first line has 1"},
         {"x.jsonl", "{\"task\":\"t\",\"p\":{\"a\":1}}\n{\"task\":\"t\",\"p\":{\"a\":1}}\n",
-         "x.jsonl:2: the task \"t\" for the second time"},
+         "x.jsonl:2: the task \"t\" is repeated"},
         {"x.jsonl", "{\"task\":\"t\",\"p\":{\"a\":0.5}}\n", "sum to 0.5"},
         {"x.npy", "no numbers", "not an npy file"},
     };

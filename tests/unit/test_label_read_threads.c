@@ -113,7 +113,7 @@ static void task_twice(void **state)
             char expected[128];
             snprintf(expected, sizeof expected, "%s:%d:", path, kind == 0 ? N + 2 : kind == 1 ? N + 2 + N / 3 : N + 1);
             if (!strstr(dis_last_error(), expected)) fail_msg("%s lacks %s", dis_last_error(), expected);
-            assert_non_null(strstr(dis_last_error(), "for the second time"));
+            assert_non_null(strstr(dis_last_error(), "is repeated"));
         }
     }
 }

@@ -497,7 +497,7 @@ static void test_refused(void **state)
     refuse(DIS_SCALE_PAIRWISE, "a,b,winner,worker\nm,m,m,x\n", "compared with itself");
     refuse(DIS_SCALE_PAIRWISE, "a,b,winner,worker\n,m,m,x\n", "one of them is empty");
     refuse(DIS_SCALE_SPANS, "task,start,end,label,worker\nd,5,5,A,x\n", "a span from 5 to 5");
-    refuse(DIS_SCALE_SPANS, "task,start,end,label,worker\nd,-1,5,A,x\n", "whole number from 0, not \"-1\"");
+    refuse(DIS_SCALE_SPANS, "task,start,end,label,worker\nd,-1,5,A,x\n", "integer from 0, not \"-1\"");
     refuse(DIS_SCALE_SPANS, "task,start,end,label,worker\nd,1,5,O,x\n", "a span of class O");
 }
 

@@ -178,7 +178,8 @@ static void test_hold_out(void **state)
     close_case(&s);
     s = open_case(FILES "split: {by: hold-out, size: 60}");
     assert_int_equal(dis__split_make(s.data, &s.m, 0, 0, a), DIS_EDATA);
-    assert_string_equal(dis_last_error(), "d: holding out 60 leaves one side of 60 items empty");
+    assert_string_equal(dis_last_error(),
+                        "d: holding out 60 leaves the training or the held-out part of 60 items empty");
     close_case(&s);
 }
 

@@ -122,10 +122,10 @@ static void vectors_of_known_words(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"a 1 2\nb 1\n", ":2:1: not a word and 2 numbers"},
-        {"a 1 x\n", ":1:5: \"x\" is no number"},
+        {"a 1 2\nb 1\n", ":2:1: expected a word and 2 numbers"},
+        {"a 1 x\n", ":1:5: \"x\" is not a number"},
         {"a\n", "no numbers after the first word"},
-        {"", "no word vectors in it"},
+        {"", "it contains no word vectors"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put(bad[i].text);

@@ -327,7 +327,7 @@ static void refusals(void **state)
          DIS_EDATA},
         {"mlp",
          "gold+kl",
-         "the class \"9\" of the gold labels is none of the model's",
+         "the class \"9\" of the gold labels is not a class of the model",
          {.size = sizeof(dis_examples), .items = c.features, .labels = c.soft, .gold = odd},
          DIS_EDATA},
     };

@@ -117,7 +117,7 @@ static void resumed_is_the_same(void **state)
     o.resume = true;
     o.seed = 1;
     assert_int_equal(dis_model_train(NULL, &e, &e, &o, &m), DIS_EDATA);
-    assert_non_null(strstr(dis_last_error(), "other settings or other data"));
+    assert_non_null(strstr(dis_last_error(), "other settings or data"));
     o.seed = 0;
     FILE *f = fopen(in_folder("checkpoint.safetensors"), "r+b");
     assert_non_null(f);

@@ -138,7 +138,7 @@ static void refuses(void **state)
          TEXT("task,worker,reply\nt,w,x\n"),
          {DEFAULTS},
          "a.csv:1: no column \"label\"; the columns are: task, worker, reply"},
-        {"a.csv", TEXT("task,worker,label,task\nt,w,x,t\n"), {DEFAULTS}, "a.csv:1:19: a second column called \"task\""},
+        {"a.csv", TEXT("task,worker,label,task\nt,w,x,t\n"), {DEFAULTS}, "a.csv:1:19: two columns are called \"task\""},
         {"a.csv", TEXT(HEAD "t,w,x\nt,w\n"), {DEFAULTS}, "a.csv:3:1: 2 fields where the header has 3"},
         {"a.csv", TEXT(HEAD "t,w,x\nt,v,x,\n"), {DEFAULTS}, "a.csv:3:1: 4 fields where the header has 3"},
         {"a.csv", TEXT(HEAD "t,w,x\n\nt,v,x\n"), {DEFAULTS}, "a.csv:3:1: a blank line"},
@@ -154,13 +154,13 @@ static void refuses(void **state)
         {"a.csv",
          TEXT(HEAD "t,w,x\nt,v,\n"),
          {DEFAULTS},
-         "a.csv:3:5: an empty label; if it means \"no vote\", say `na` \"\""},
+         "a.csv:3:5: an empty label; if it means \"no vote\", set `na` \"\""},
         {"a.csv", TEXT(HEAD ",w,x\n"), {DEFAULTS}, "a.csv:2:1: an empty task"},
         {"a.csv", TEXT(HEAD "t,,x\n"), {DEFAULTS}, "a.csv:2:3: an empty worker"},
         {"a.csv",
          TEXT(HEAD "t,w,x\nt,v,y\nu,w,x\nt,w,y\n"),
          {DEFAULTS},
-         "a.csv:5:3: worker \"w\" has already voted on task \"t\" (line 2); say which"},
+         "a.csv:5:3: worker \"w\" has already voted on task \"t\" (line 2); choose the vote"},
         {"a.csv",
          TEXT(HEAD "t,w,yes\nt,v,perhaps\n"),
          {DEFAULTS, .classes = yes_no, .n_classes = 3},
@@ -184,7 +184,7 @@ static void refuses(void **state)
          TEXT("{\"task\": {}, \"worker\": 2, \"label\": 1}\n"),
          {DEFAULTS},
          "a.jsonl:1:10: \"task\" must be a text or a number"},
-        {"a.jsonl", TEXT("[1]\n"), {DEFAULTS}, "a.jsonl:1:1: a line must hold one object"},
+        {"a.jsonl", TEXT("[1]\n"), {DEFAULTS}, "a.jsonl:1:1: a line must be one object"},
         {"a.jsonl", TEXT("\n"), {DEFAULTS}, "a.jsonl:1:1: a blank line"},
         {"w.csv",
          TEXT("1,2\n1\n"),
@@ -201,7 +201,7 @@ static void refuses(void **state)
         {"c.csv",
          TEXT("task,a,b\nx,1,1\nx,1,1\n"),
          {DEFAULTS, .input = DIS_INPUT_COUNTS},
-         "c.csv:3:1: the task \"x\" comes a second time"},
+         "c.csv:3:1: the task \"x\" is repeated"},
         {"c.csv",
          TEXT("task,a,b\nx,1,1\n"),
          {DEFAULTS, .input = DIS_INPUT_COUNTS, .classes = yes_no, .n_classes = 3},
@@ -318,7 +318,7 @@ static void several_files_and_archives(void **state)
             const char *path = in_folder("packed");
             dis_votes *votes;
             assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), DIS_EDATA);
-            if (!strstr(dis_last_error(), "archive is damaged or cut short"))
+            if (!strstr(dis_last_error(), "archive is damaged or truncated"))
                 fail_msg("cut at %zu: %s", cut, dis_last_error());
         }
     }
@@ -467,7 +467,7 @@ static void gold_labels(void **state)
          TEXT("{\"task\": \"t3\", \"label\": \"b\"}\n{\"task\": \"t9\", \"label\": 1}\n{\"label\": \"a\", \"task\": "
               "\"t1\"}"),
          NULL},
-        {"g.csv", TEXT("task,label\nt1,c\n"), "g.csv:2:4: the gold label \"c\" is no class"},
+        {"g.csv", TEXT("task,label\nt1,c\n"), "g.csv:2:4: the gold label \"c\" is not a class"},
         {"g.csv", TEXT("task,label\nt1,a\nt1,b\n"), "g.csv:3:4: task \"t1\" has two gold labels"},
         {"g.csv", TEXT("task,note\nt1,a\n"), "g.csv:1: no column \"label\""},
         {"g.csv", TEXT("task,label\nt1\n"), "g.csv:2:1: 1 field"},

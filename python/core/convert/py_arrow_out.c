@@ -254,7 +254,7 @@ static int copy_indices(const int32_t *from, out_column *c, int64_t n)
     if (!index || !c->valid) return -1;
     for (int64_t i = 0; i < n; i++) {
         if (from[i] >= c->n_dictionary) {
-            PyErr_SetString(PyExc_ValueError, "an index lies beyond its dictionary");
+            PyErr_SetString(PyExc_ValueError, "an index is beyond its dictionary");
             return -1;
         }
         index[i] = from[i] < 0 ? 0 : from[i];
@@ -315,7 +315,7 @@ static PyObject *arrow_stream(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!:arrow_stream", &PyTuple_Type, &names, &PyTuple_Type, &columns)) return NULL;
     const Py_ssize_t n = PyTuple_Size(names);
     if (PyTuple_Size(columns) != n) {
-        PyErr_SetString(PyExc_ValueError, "as many names as columns");
+        PyErr_SetString(PyExc_ValueError, "the number of names must equal the number of columns");
         return NULL;
     }
     table *t = calloc(1, sizeof *t);

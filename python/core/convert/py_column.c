@@ -69,8 +69,8 @@ static int format_of(const char *name, const char *format)
         if (strcmp(format, formats[i].format) == 0) return i;
     PyErr_Format(
         PyExc_TypeError,
-        "column \"%.100s\": Arrow type \"%.20s\" holds no ids; cast it to text, integers or a dictionary of them", name,
-        format);
+        "column \"%.100s\": Arrow type \"%.20s\" contains no ids; cast it to text, integers or a dictionary of them",
+        name, format);
     return -1;
 }
 
@@ -266,7 +266,7 @@ static column *column_of_array(core_state *state, PyObject *object)
     if (c->view.ndim != 1 || array_kind(&c->view, &cells->kind, &c->kind) < 0) {
         PyErr_Format(
             PyExc_TypeError,
-            "ids come in one-dimensional arrays of integers, numbers or bool, not of \"%.20s\" in %d dimensions",
+            "ids must be one-dimensional arrays of integers, numbers or bool, not of \"%.20s\" in %d dimensions",
             c->view.format ? c->view.format : "B", c->view.ndim);
         Py_DECREF(c);
         return NULL;
@@ -304,7 +304,7 @@ static column *column_of_list(core_state *state, PyObject *object)
         c->texts[i] = (dis_text){0};
         if (item == Py_None) continue;
         if (!PyUnicode_Check(item)) {
-            PyErr_Format(PyExc_TypeError, "element %zd is %R; a list of ids holds texts", i, item);
+            PyErr_Format(PyExc_TypeError, "element %zd is %R; a list of ids must consist of texts", i, item);
             goto failed;
         }
         c->texts[i].bytes = PyUnicode_AsUTF8AndSize(item, &length);
@@ -332,7 +332,7 @@ static PyObject *column_from(PyObject *module, PyObject *object)
         return (PyObject *)c;
     }
     if (PyObject_CheckBuffer(object)) return (PyObject *)column_of_array(state, object);
-    PyErr_Format(PyExc_TypeError, "%R holds no ids: give Arrow data, a NumPy array or a list of texts",
+    PyErr_Format(PyExc_TypeError, "%R contains no ids: pass Arrow data, a NumPy array or a list of texts",
                  (PyObject *)Py_TYPE(object));
     return NULL;
 }
@@ -344,13 +344,13 @@ static PyObject *dictionary_column(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO!:dictionary_column", &codes, state->column, &values)) return NULL;
     const column *dictionary = (column *)values;
     if (dictionary->n_pieces != 1 || dictionary->piece->dictionary) {
-        PyErr_SetString(PyExc_ValueError, "the values of a dictionary lie in one piece");
+        PyErr_SetString(PyExc_ValueError, "the values of a dictionary must be contiguous");
         return NULL;
     }
     column *c = column_of_array(state, codes);
     if (!c) return NULL;
     if (strcmp(c->kind, "int") != 0) {
-        PyErr_SetString(PyExc_TypeError, "the codes of a dictionary are integers");
+        PyErr_SetString(PyExc_TypeError, "the codes of a dictionary must be integers");
         Py_DECREF(c);
         return NULL;
     }

@@ -13,7 +13,7 @@ static PyObject *text_at(const dis_cells *c, size_t i)
         start = (size_t)offset[0], end = (size_t)offset[1];
     }
     if (end < start || end > PY_SSIZE_T_MAX) {
-        PyErr_SetString(PyExc_ValueError, "the Arrow array is damaged: offsets of a dictionary fall");
+        PyErr_SetString(PyExc_ValueError, "the Arrow array is damaged: offsets of a dictionary decrease");
         return NULL;
     }
     return PyUnicode_FromStringAndSize(end > start ? c->bytes + start : "", (Py_ssize_t)(end - start));
@@ -30,7 +30,7 @@ static PyObject *view_at(const dis_cells *c, size_t i)
     if (length >= 0 && length <= 12) return PyUnicode_FromStringAndSize(view + 4, length);
     if (length < 0 || buffer < 0 || (size_t)buffer >= c->n_buffers || offset < 0 ||
         offset > c->buffer_size[buffer] - length) {
-        PyErr_SetString(PyExc_ValueError, "the Arrow array is damaged: a text lies outside its buffer");
+        PyErr_SetString(PyExc_ValueError, "the Arrow array is damaged: a text is outside its buffer");
         return NULL;
     }
     return PyUnicode_FromStringAndSize((const char *)c->buffers[buffer] + offset, length);

@@ -17,7 +17,7 @@ static int parse_inputs(PyObject *views, PyObject *weight, Py_ssize_t n_numbers,
 {
     const Py_ssize_t n = PyTuple_Size(views);
     if (n < 1 || n > DIS_MAX_VIEWS) {
-        PyErr_Format(PyExc_ValueError, "%zd views; there must be 1 to %d", n, DIS_MAX_VIEWS);
+        PyErr_Format(PyExc_ValueError, "got %zd views; 1 to %d are possible", n, DIS_MAX_VIEWS);
         return -1;
     }
     for (; in->n < n; in->n++) {
@@ -118,7 +118,7 @@ static PyObject *view_weights(PyObject *module, PyObject *args, PyObject *keywor
     void *data;
     core_call call;
     if (specs.n == 0 || specs.n > DIS_MAX_VIEWS)
-        PyErr_Format(PyExc_ValueError, "%zu methods; there must be 1 to %d", specs.n, DIS_MAX_VIEWS);
+        PyErr_Format(PyExc_ValueError, "got %zu methods; 1 to %d are possible", specs.n, DIS_MAX_VIEWS);
     else
         array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)specs.n, -1, &data);
     if (array && core_begin(&call, state, threads, progress) < 0) {

@@ -68,7 +68,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
         if (core_get_buffer(gold, "gold", CORE_INT32, (Py_ssize_t)v.n_items, &view) < 0) return NULL;
         for (size_t i = 0; i < v.n_items; i++)
             if (((const int32_t *)view.buf)[i] >= (int32_t)v.n_classes) {
-                PyErr_SetString(PyExc_ValueError, "gold has a class that is not there");
+                PyErr_SetString(PyExc_ValueError, "gold has a class that the votes do not have");
                 PyBuffer_Release(&view);
                 return NULL;
             }

@@ -50,7 +50,7 @@ static int make_groups(core_state *state, const dis_votes *votes, group_args *a,
     dis_worker_groups_options o = dis_worker_groups_options_default();
     dis_names *value = NULL;
     if (a->min_group < 1) {
-        PyErr_SetString(PyExc_ValueError, "min_group is 1 or more");
+        PyErr_SetString(PyExc_ValueError, "min_group must be 1 or more");
         return -1;
     }
     if (core_texts_get(a->values, "values", &a->texts) < 0) return -1;
@@ -182,7 +182,7 @@ static PyObject *group_agreement(PyObject *module, PyObject *args, PyObject *key
     const dis_votes *votes = core_votes_get(state, table);
     if (!votes || core_over(over, &o.interval_scope) < 0) return NULL;
     if (resamples < 0 || permutations < 0) {
-        PyErr_SetString(PyExc_ValueError, "resamples and permutations are 0 or more");
+        PyErr_SetString(PyExc_ValueError, "resamples and permutations must be 0 or more");
         return NULL;
     }
     o.ordinal = ordinal != 0;

@@ -45,7 +45,7 @@ static const dis_names *names_by(PyObject *object, PyObject *axis)
         if (PyUnicode_CompareWithASCIIString(axis, "worker") == 0) return v.workers;
         if (PyUnicode_CompareWithASCIIString(axis, "label") == 0) return v.classes;
     }
-    PyErr_Format(PyExc_ValueError, "names are those of \"task\", \"worker\" or \"label\", not of %R", axis);
+    PyErr_Format(PyExc_ValueError, "expected \"task\", \"worker\" or \"label\", not of %R", axis);
     return NULL;
 }
 
@@ -60,7 +60,7 @@ static PyObject *get_names(PyObject *object, PyObject *axis)
     return names ? core_names_list(names) : NULL;
 }
 
-/* None when a name is no integer of 64 bits. */
+/* None when a name is not an integer of 64 bits. */
 static PyObject *get_integers(PyObject *object, PyObject *axis)
 {
     const dis_names *names = names_by(object, axis);

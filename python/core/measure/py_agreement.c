@@ -97,7 +97,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
     const dis_votes *votes = core_votes_get(state, table);
     if (!votes || core_over(over, &o.interval_scope) < 0) return NULL;
     if (resamples < 0 || max_pairs < 0 || min_common < 0) {
-        PyErr_SetString(PyExc_ValueError, "resamples, max_pairs and min_common are 0 or more");
+        PyErr_SetString(PyExc_ValueError, "resamples, max_pairs and min_common must be 0 or more");
         return NULL;
     }
     const dis_votes_view v = dis_votes_get_view(votes);
@@ -342,7 +342,7 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
                                      &causes, &groups) ||
         order_of(by, &o.order) < 0)
         return NULL;
-    if (top < 0) return PyErr_Format(PyExc_ValueError, "top is 0 or more");
+    if (top < 0) return PyErr_Format(PyExc_ValueError, "top must be 0 or more");
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_get(state, table);
     review_input in = {0};

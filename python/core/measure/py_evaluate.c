@@ -296,7 +296,7 @@ static int parse_side(PyObject *tuple, const char *what, size_t n_items, size_t 
 {
     const Py_ssize_t n = PyTuple_Size(tuple);
     if (n < 1 || n > DIS_COMPARE_MAX_SEEDS) {
-        PyErr_Format(PyExc_ValueError, "side %s has %zd sets of predictions; there must be 1 to %d", what, n,
+        PyErr_Format(PyExc_ValueError, "side %s has %zd sets of predictions; 1 to %d are possible", what, n,
                      DIS_COMPARE_MAX_SEEDS);
         return -1;
     }

@@ -121,7 +121,7 @@ int core_gold_get(PyObject *object, const char *what, size_t n_items, size_t n_c
     const int32_t *label = view->buf;
     for (size_t i = 0; i < n_items; i++)
         if (label[i] < -1 || label[i] >= (int64_t)n_classes) {
-            PyErr_Format(PyExc_ValueError, "%s: element %zu is no class", what, i);
+            PyErr_Format(PyExc_ValueError, "%s: element %zu is not a class", what, i);
             core_buffer_free(view);
             return -1;
         }
@@ -144,7 +144,7 @@ int core_rows_get(PyObject *object, const char *what, size_t n_items, size_t n_c
             sum += p[i * n_classes + k];
         }
         if (!fine || !(fabs(sum - 1) <= 1e-6)) {
-            PyErr_Format(PyExc_ValueError, "%s: row %zu is no distribution", what, i);
+            PyErr_Format(PyExc_ValueError, "%s: row %zu is not a distribution", what, i);
             core_buffer_free(view);
             return -1;
         }

@@ -155,7 +155,7 @@ static PyObject *panel_swaps(PyObject *module, PyObject *args)
     const uint64_t *to = mirror.buf;
     for (size_t k = 0; to && k < n_classes; k++)
         if (to[k] >= n_classes) {
-            PyErr_SetString(PyExc_ValueError, "mirror names a class that is not there");
+            PyErr_SetString(PyExc_ValueError, "mirror names a class that the votes do not have");
             core_buffer_free(&mirror);
             return NULL;
         }

@@ -150,7 +150,7 @@ static int add_labels(core_state *state, job *j, PyObject *part)
         if (!votes) return -1;
         const dis_votes_view v = dis_votes_get_view(votes);
         if (v.n_items != n || v.n_classes != k) {
-            PyErr_SetString(PyExc_ValueError, "labels and votes of different sizes");
+            PyErr_SetString(PyExc_ValueError, "labels and votes have different sizes");
             return -1;
         }
         status = dis_report_add_votes(j->report, votes, NULL);
@@ -292,7 +292,7 @@ static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
                                      &threads, &progress))
         return NULL;
     if ((labels != Py_None && !PyTuple_Check(labels)) || (predictions != Py_None && !PyTuple_Check(predictions))) {
-        PyErr_SetString(PyExc_TypeError, "labels and predictions are tuples or None");
+        PyErr_SetString(PyExc_TypeError, "labels and predictions must be tuples or None");
         return NULL;
     }
     core_state *state = core_state_of_module(module);

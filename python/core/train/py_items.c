@@ -63,7 +63,7 @@ static PyObject *from_texts(PyObject *module, PyObject *args, PyObject *keywords
     Py_buffer bounds = {0};
     const int tokens = sentences != Py_None;
     if (n_texts < 1)
-        PyErr_SetString(PyExc_ValueError, "an item has one text or more");
+        PyErr_SetString(PyExc_ValueError, "an item must have at least one text");
     else if (names_of(state, list, "texts", &texts) == 0 && texts && names_of(state, tasks, "tasks", &ids) == 0 &&
              (!tokens || core_get_buffer(sentences, "sentences", CORE_UINT64, -1, &bounds) == 0)) {
         const size_t n = dis_names_count(texts), in_sentences = tokens ? (size_t)bounds.len / sizeof(uint64_t) : 0;

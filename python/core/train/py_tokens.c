@@ -71,7 +71,7 @@ static int utf8_get(PyObject *object, const char *what, utf8_list *list)
         Py_ssize_t length = 0;
         const char *text = item && PyUnicode_Check(item) ? PyUnicode_AsUTF8AndSize(item, &length) : NULL;
         if (!text) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: number %zu is no text", what, i + 1);
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: number %zu is not a text", what, i + 1);
             utf8_free(list);
             return -1;
         }

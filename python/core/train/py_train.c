@@ -172,7 +172,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     if (!parsed) return NULL;
     core_state *state = core_state_of_module(module);
     if (n_folds < 0 || fold_jobs < 0 || (dev != Py_None && !PyTuple_Check(dev))) {
-        PyErr_SetString(PyExc_ValueError, "folds and fold_jobs are 0 or more, dev None or examples");
+        PyErr_SetString(PyExc_ValueError, "folds and fold_jobs must be 0 or more, dev None or examples");
         return NULL;
     }
     core_texts texts;

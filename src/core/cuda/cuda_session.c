@@ -20,8 +20,8 @@ dis_status dis__cuda_error_status(dis__cuda_failer *fail, int ordinal, cudaError
     if (error != cudaErrorMemoryAllocation) return dis__cuda_lost(fail, ordinal, cudaGetErrorString(error), doing);
     if (cudaMemGetInfo(&left, &all) != cudaSuccess || all == 0)
         return fail(DIS_ELIMIT,
-                    "%s: device cuda:%d has no room for another process, as memory or as hardware queues under MPS; "
-                    "fewer processes in parallel need less",
+                    "%s: device cuda:%d has no memory or hardware queues (MPS) for another process; run fewer "
+                    "processes in parallel",
                     doing, ordinal);
     return fail(DIS_ELIMIT, "%s: the memory of device cuda:%d is used up (%zu of %zu MiB are free); %s", doing, ordinal,
                 left >> 20, all >> 20, hint);
@@ -31,7 +31,7 @@ dis_status dis__cuda_check_free(dis__cuda_failer *fail, int ordinal, size_t byte
 {
     size_t left = 0, all = 0;
     const cudaError_t error = cudaMemGetInfo(&left, &all);
-    if (error != cudaSuccess) return dis__cuda_error_status(fail, ordinal, error, "asking for its memory", hint);
+    if (error != cudaSuccess) return dis__cuda_error_status(fail, ordinal, error, "querying its memory", hint);
     left += dis__cuda_cached_bytes(ordinal);
     if (bytes <= left) return DIS_OK;
     return fail(DIS_ELIMIT, "%s: %zu MiB of the memory of device cuda:%d are needed, and %zu of %zu MiB are free; %s",
@@ -61,7 +61,7 @@ dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t device_bytes, si
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         return s->fail(DIS_ELIMIT,
-                       "%s need %zu MiB that are never swapped out, and the system does not give them; `device` cpu "
+                       "%s need %zu MiB of pinned memory, which the system does not provide; `device` cpu "
                        "needs none",
                        what, (pinned >> 20) + 1);
     }

@@ -171,8 +171,8 @@ const char *dis__spill_folder(void)
 dis_status dis__spill_fail(size_t bytes)
 {
     return dis__fail(DIS_EIO,
-                     "cannot keep %.1f GiB in a temporary file in %s: %s; name a folder with more room by the variable "
-                     "TMPDIR, or allow more memory",
+                     "cannot keep %.1f GiB in a temporary file in %s: %s; set TMPDIR to a folder with more space, or "
+                     "allow more memory",
                      (double)bytes / 0x1p30, dis__spill_folder(), strerror(errno));
 }
 

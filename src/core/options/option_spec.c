@@ -72,7 +72,7 @@ static dis_status set(const place *at, const dis_option *o, const char *value, b
     switch (o->kind) {
     case DIS_OPTION_INT: {
         const long long x = strtoll(value, &end, 10);
-        snprintf(must, sizeof must, "a whole number from %.0f to %.0f", o->low, o->high);
+        snprintf(must, sizeof must, "an integer from %.0f to %.0f", o->low, o->high);
         if (end == value || *end || errno || (double)x < o->low || (double)x > o->high)
             return wrong(at, o, value, must);
         *(int64_t *)field = x;
@@ -91,12 +91,12 @@ static dis_status set(const place *at, const dis_option *o, const char *value, b
     case DIS_OPTION_SEED: {
         const unsigned long long x = strtoull(value, &end, 10);
         if (end == value || *end || errno || *value == '-')
-            return wrong(at, o, value, "a whole number from 0 to 18446744073709551615");
+            return wrong(at, o, value, "an integer from 0 to 18446744073709551615");
         *(dis_seed *)field = (dis_seed){.value = x, .given = given};
         return DIS_OK;
     }
     }
-    return dis__fail(DIS_EBUG, "option %s has no kind", o->key);
+    return dis__fail(DIS_EBUG, "option %s has no type", o->key);
 }
 
 static dis_status unknown(const place *at, const char *key, size_t n, const dis_option *options, size_t n_options)

@@ -16,8 +16,8 @@ static dis_status check_struct(const void *given, size_t known, const char *name
     for (size_t i = known; i < *size; i++)
         if (((const unsigned char *)given)[i] != 0)
             return dis__fail(DIS_EUSAGE,
-                             "%s: size is %zu, this library knows %zu bytes, and fields beyond are set; it is older "
-                             "than the headers",
+                             "%s: size is %zu, this library knows %zu bytes, and later fields are set; the library is "
+                             "older than the headers",
                              name, *size, known);
     return DIS_OK;
 }

@@ -73,8 +73,8 @@ static dis_status load_mpi(dis__comm_row *row)
          *symbol = library ? dis__os_find_symbol(library, DIS_COMM_SYMBOL) : NULL;
     if (!symbol)
         return dis__fail(DIS_EUSAGE,
-                         "this was started by mpirun, and the part that talks MPI cannot be loaded (%s); build it with "
-                         "the CMake preset mpi, or leave mpirun out",
+                         "started by mpirun, but the MPI plug-in cannot be loaded (%s); build it with the CMake preset "
+                         "mpi, or run without mpirun",
                          dis__os_library_error());
     dis__comm_plugin *plugin;
     memcpy(&plugin, &symbol, sizeof plugin);

@@ -123,7 +123,7 @@ dis_status dis__pool_create(int n_threads, dis__pool **out)
         if (dis__os_start_thread(&w->id, thread_main, w) != 0) {
             const int got = pool->n_threads;
             dis__pool_destroy(pool);
-            return dis__fail(DIS_ELIMIT, "the system gives no more than %d threads; ask for fewer", got);
+            return dis__fail(DIS_ELIMIT, "the system provides only %d threads; request fewer", got);
         }
     }
     *out = pool;

@@ -42,12 +42,12 @@ static dis_status check_needs(dis__plan_internal *p, const dis__cell_internal *c
     const dis__data *d = &p->data[c->data];
     const dis__yaml_node *at = dis__plan_cell_place(p, &c->part, "objective");
     if (o->needs_labels && !c->labels)
-        return FAIL(p, at, "objective: %s needs the key labels, what to train towards", o->name);
+        return FAIL(p, at, "objective: %s needs the key labels, the training targets", o->name);
     if (o->needs_gold && !d->part->gold.n)
         return FAIL(p, at, "objective: %s needs gold labels, which %s lacks", o->name, d->name);
     if (o->needs_votes &&
         (!d->part->votes || d->part->votes->input == DIS_INPUT_COUNTS || d->part->votes->input == DIS_INPUT_SOFT))
-        return FAIL(p, at, "objective: %s needs to know who voted, which %s does not say", o->name, d->name);
+        return FAIL(p, at, "objective: %s needs annotator ids, which %s does not have", o->name, d->name);
     if (!d->part->items.n) return FAIL(p, at, "objective: the data set %s has no items to train on", d->name);
     return DIS_OK;
 }
@@ -62,27 +62,27 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
         return dis__plan_no_metric(p, dis__plan_cell_place(p, part, "keep"), "keep", part->train.keep);
     if (own && (!c->labels || d->dev == DIS_DEV_SET))
         return FAIL(p, dis__plan_cell_place(p, part, "judge"), "judge: %s",
-                    c->labels ? "dev is a set of its own, which the cell's labels say nothing of"
-                              : "the cell has no labels to judge by");
+                    c->labels ? "dev is a separate set without labels of this cell"
+                              : "the cell has no labels to select by");
     if (part->test_by == DIS_JUDGE_LABELS && !c->labels)
-        return FAIL(p, dis__plan_cell_place(p, part, "test_by"), "test_by: the cell has no labels to be measured by");
+        return FAIL(p, dis__plan_cell_place(p, part, "test_by"), "test_by: the cell has no labels to evaluate against");
     if (d->dev == DIS_DEV_NONE) {
         if (!part->train.keep && !part->train.patience) return DIS_OK;
         return FAIL(p, dis__plan_cell_place(p, part, part->train.keep ? "keep" : "patience"),
-                    "%s has nothing to go by: the data set %s has no dev", part->train.keep ? "keep" : "patience",
+                    "%s needs a development set: the data set %s has no dev", part->train.keep ? "keep" : "patience",
                     d->name);
     }
     const dis__set_part *set = d->dev == DIS_DEV_SET ? dis__part(&d->part->sets, d->dev_set) : NULL;
     const bool labels = set ? set->votes && d->human && !d->human->file : c->labels || d->human;
     const bool gold = !own && (set ? set->gold.n : d->part->gold.n) > 0;
     if (!gold && !labels)
-        return FAIL(p, part->at,
-                    "nothing chooses the epoch: dev of %s has neither gold labels nor labels of people; say "
-                    "human, or dev: none",
-                    d->name);
+        return FAIL(
+            p, part->at,
+            "no epoch can be chosen: dev of %s has neither gold labels nor labels of people; set human, or dev: none",
+            d->name);
     if (part->train.keep &&
         (dis_evaluation_metric_get(dis_evaluation_metric_find(part->train.keep))->needs & DIS_NEEDS_HUMAN) && !labels)
-        return FAIL(p, dis__plan_cell_place(p, part, "keep"), "keep: %s needs labels of people for dev; say human",
+        return FAIL(p, dis__plan_cell_place(p, part, "keep"), "keep: %s needs labels of people for dev; set human",
                     part->train.keep);
     return DIS_OK;
 }
@@ -97,7 +97,7 @@ static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *par
         return FAIL(p, at, "model: %s needs the key encoder, the folder of a pretrained encoder", kind->name);
     if (!row->pretrained && part->train.encoder)
         return FAIL(p, dis__plan_cell_place(p, part, "encoder"),
-                    "encoder is for models of pretrained encoders, and %s is none; leave it out, or choose the model "
+                    "encoder is for models of pretrained encoders, which %s is not; leave it out, or choose the model "
                     "encoder or encoder-tagger",
                     kind->name);
     if (!part->train.encoder || missing) return DIS_OK;
@@ -111,7 +111,8 @@ static dis_status check_features(dis__plan_internal *p, const dis__cell_part *pa
     const char *given = part->worker_table ? "worker_table" : "worker_features";
     if (!part->worker_table && !part->worker_features) return DIS_OK;
     if (!part->worker_table || !part->worker_features)
-        return FAIL(p, dis__plan_cell_place(p, part, given), "%s: worker_table and worker_features go together", given);
+        return FAIL(p, dis__plan_cell_place(p, part, given),
+                    "%s: worker_table and worker_features must be used together", given);
     if (dis__objective_row_find(part->objective)->annotator) return DIS_OK;
     return FAIL(p, dis__plan_cell_place(p, part, given), "%s is for the objectives annotator and annot-mix", given);
 }
@@ -164,10 +165,10 @@ static dis_status check_draw(dis__plan_internal *p, const dis__cell_internal *c,
     const bool none = (!c->labels || c->labels->file) && !(o && o->needs_votes);
     for (size_t i = 0; i < 2; i++)
         if (drawn[i] && none)
-            return FAIL(p, dis__plan_cell_place(p, &c->part, keys[i]),
-                        "%s: the cell has no labels that are made from votes", keys[i]);
+            return FAIL(p, dis__plan_cell_place(p, &c->part, keys[i]), "%s: the cell has no labels computed from votes",
+                        keys[i]);
     if (drawn[1] && (votes->input == DIS_INPUT_COUNTS || votes->input == DIS_INPUT_SOFT))
-        return FAIL(p, dis__plan_cell_place(p, &c->part, keys[1]), "%s: %s does not say who voted", keys[1],
+        return FAIL(p, dis__plan_cell_place(p, &c->part, keys[1]), "%s: %s has no annotator ids", keys[1],
                     p->data[c->data].name);
     return DIS_OK;
 }
@@ -180,7 +181,7 @@ dis_status dis__plan_check_cell(dis__plan_internal *p, dis__cell_internal *c)
     if (c->part.labels) {
         DIS_TRY(dis__plan_find_labels(p, at, "labels", c->part.labels, &c->labels));
         if (!d->part->votes && !c->labels->file)
-            return FAIL(p, at, "labels: the data set %s has no votes to make labels from", d->name);
+            return FAIL(p, at, "labels: the data set %s has no votes to compute labels from", d->name);
         const dis_method *method;
         for (size_t i = 0; i < (c->labels->method ? 1 : c->labels->methods.n); i++) {
             const char *spec = c->labels->method ? c->labels->method : c->labels->methods.text[i];
@@ -189,7 +190,7 @@ dis_status dis__plan_check_cell(dis__plan_internal *p, dis__cell_internal *c)
             method = dis_method_find(name);
             if (method && method->needs_workers &&
                 (d->part->votes->input == DIS_INPUT_COUNTS || d->part->votes->input == DIS_INPUT_SOFT))
-                return FAIL(p, at, "labels: %s needs to know who voted, which %s does not say", name, d->name);
+                return FAIL(p, at, "labels: %s needs annotator ids, which %s does not have", name, d->name);
         }
     }
     const dis_objective *o = c->part.objective ? dis_objective_find(c->part.objective) : NULL;

@@ -95,7 +95,7 @@ static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis_experimen
         if (!s[n]) return FAIL(p, at, "\"%.100s\": a { without its }", at->text);
         snprintf(piece, sizeof piece, "%.*s", (int)(n - 1), s + 1);
         if (!dis__schema_find(&dis__cell_schema, piece))
-            return FAIL(p, at, "\"%.100s\": {%.60s} is no key of a cell", at->text, piece);
+            return FAIL(p, at, "\"%.100s\": {%.60s} is not a key of a cell", at->text, piece);
         for (size_t i = 0; i < cell->n_settings; i++)
             if (strcmp(cell->setting[i].key, piece) == 0) add(&l, cell->setting[i].value);
         s += n + 1;
@@ -208,7 +208,7 @@ static dis_status find_baselines(dis__plan_internal *p)
                         "baseline: no cell is called \"%.100s\"", base);
         if (b != i && p->cell[b].data != p->cell[i].data)
             return FAIL(p, dis__plan_cell_place(p, &p->cell[i].part, "baseline"),
-                        "baseline: \"%.100s\" works on other data than \"%.100s\"", base, p->cells[i].name);
+                        "baseline: \"%.100s\" uses other data than \"%.100s\"", base, p->cells[i].name);
         p->cells[i].baseline = b == i ? SIZE_MAX : b;
     }
     return DIS_OK;

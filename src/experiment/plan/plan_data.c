@@ -70,7 +70,7 @@ dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
     if (!dis_method_find(name) && !dis_recipe_find(name)) {
         const char *near = dis__name_find_nearest(text, labels_name, p);
-        return FAIL(p, at, "%s: \"%.100s\" is no name under labels and no method%s%s%s", key, text,
+        return FAIL(p, at, "%s: \"%.100s\" is not a name under labels and no method%s%s%s", key, text,
                     near ? "; did you mean " : "; dissent list methods shows them", near ? near : "", near ? "?" : "");
     }
     dis_label_plan choice = dis_label_plan_default();
@@ -90,9 +90,10 @@ static dis_status check_items(dis__plan_internal *p, const dis__parts *items)
     for (size_t i = 0; i < items->n; i++) {
         const dis__items_part *part = dis__part(items, i), *first = dis__part(items, 0);
         if (part->kind != first->kind)
-            return FAIL(p, dis__record_place(part, "kind"), "kind: all files of a set hold items of one kind");
+            return FAIL(p, dis__record_place(part, "kind"),
+                        "kind: all files of a set must have items of the same kind");
         if (part->kind == DIS_ITEMS_TOKENS && part->text.n > 1)
-            return FAIL(p, part->text.at[1], "text: tokens come from one column");
+            return FAIL(p, part->text.at[1], "text: tokens must be in one column");
     }
     return DIS_OK;
 }
@@ -105,8 +106,8 @@ static dis_status check_gold(dis__plan_internal *p, const dis__parts *gold, cons
             return FAIL(p, part->at, "gold: give one of file and method");
         if (!part->method) continue;
         const dis__yaml_node *at = dis__record_place(part, "method");
-        if (gold->n > 1) return FAIL(p, at, "method: gold labels by a method stand alone");
-        if (!votes) return FAIL(p, at, "method: there are no votes to make gold labels from");
+        if (gold->n > 1) return FAIL(p, at, "method: gold labels from a method cannot be combined with other sources");
+        if (!votes) return FAIL(p, at, "method: there are no votes to compute gold labels from");
         DIS_TRY(dis__plan_refuse(p, at, "method", dis_method_check(part->method)));
     }
     return DIS_OK;
@@ -127,12 +128,11 @@ static dis_status check_votes(dis__plan_internal *p, dis__votes_part *votes)
             dis__plan_refuse(p, dis__record_place(votes, "format"), "format",
                              dis__file_format(votes->format, votes->file.text[0], "csv|tsv|json|jsonl|npy", &format)));
     if (votes->columns.n && (votes->input != DIS_INPUT_COUNTS || votes->preset))
-        return FAIL(p, dis__record_place(votes, "columns"), "columns are for input: counts");
+        return FAIL(p, dis__record_place(votes, "columns"), "columns requires input: counts");
     if (votes->columns.n && votes->file.n > 1)
-        return FAIL(p, votes->file.at[1], "file: columns are taken from one file");
+        return FAIL(p, votes->file.at[1], "file: columns can be used with one file only");
     if (votes->where.n && !votes->columns.n)
-        return FAIL(p, dis__record_place(votes, "where"),
-                    "where: votes are chosen by rows only where columns are named");
+        return FAIL(p, dis__record_place(votes, "where"), "where: selecting rows of votes requires named columns");
     if (!votes->preset) return DIS_OK;
     for (size_t i = 0; dis_votes_preset_get(i); i++) {
         const dis_votes_preset *preset = dis_votes_preset_get(i);
@@ -161,15 +161,15 @@ static dis_status check_sets(dis__plan_internal *p, const dis__data_part *d)
         const dis__set_part *set = dis__part(&d->sets, i);
         if (strcmp(d->sets.name[i], "test") == 0 || strcmp(d->sets.name[i], "none") == 0 ||
             strcmp(d->sets.name[i], "next") == 0 || strchr(d->sets.name[i], '.'))
-            return FAIL(p, set->at, "sets: \"%.60s\" means something else already; choose another name",
-                        d->sets.name[i]);
+            return FAIL(p, set->at, "sets: the name \"%.60s\" is reserved; choose another name", d->sets.name[i]);
         if (!d->items.n)
-            return FAIL(p, set->at, "sets: the data set itself has no items, so nothing learns to judge these");
+            return FAIL(p, set->at, "sets: the data set has no items, so no model can be trained to predict these");
         DIS_TRY(check_items(p, &set->items));
         DIS_TRY(check_gold(p, &set->gold, set->votes));
         DIS_TRY(check_votes(p, set->votes));
         const dis__items_part *own = dis__part(&d->items, 0), *its = dis__part(&set->items, 0);
-        if (own->kind != its->kind) return FAIL(p, its->at, "items of a set must be of the kind that the data set has");
+        if (own->kind != its->kind)
+            return FAIL(p, its->at, "items of a set must be of the same kind as those of the data set");
     }
     return DIS_OK;
 }
@@ -183,7 +183,7 @@ static dis_status parse_seed(dis__plan_internal *p, dis__data *d)
     d->seed_of_run = strcmp(s->seed, "run") == 0;
     d->seed = strtoull(s->seed, &end, 10);
     if (!d->seed_of_run && (*end || s->seed[0] < '0' || s->seed[0] > '9'))
-        return FAIL(p, dis__record_place(s, "seed"), "seed: \"%.60s\" must be a whole number, or run", s->seed);
+        return FAIL(p, dis__record_place(s, "seed"), "seed: \"%.60s\" must be an integer, or run", s->seed);
     return DIS_OK;
 }
 
@@ -208,7 +208,7 @@ static dis_status resolve_folds(dis_context *ctx, dis__plan_internal *p, dis__da
 {
     const dis__split_part *s = d->split;
     if ((s->column != NULL) + (s->folds > 0) != 1)
-        return FAIL(p, s->at, "split: by folds needs either folds, how many, or the column that says it");
+        return FAIL(p, s->at, "split: by folds needs either folds (their number) or column (the fold of each item)");
     d->n_folds = (size_t)s->folds;
     if (!s->column)
         return d->n_folds > 1 ? DIS_OK : FAIL(p, dis__record_place(s, "folds"), "folds: there must be 2 at least");
@@ -249,7 +249,7 @@ static dis_status resolve_split(dis_context *ctx, dis__plan_internal *p, dis__da
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         const dis__yaml_node *at = dis__yaml_member(s->at, uses[i].key);
         if (at && !(uses[i].kinds >> s->by & 1))
-            return FAIL(p, at, "%s does not go with a split of this kind", uses[i].key);
+            return FAIL(p, at, "%s cannot be used with this kind of split", uses[i].key);
     }
     if (s->by == DIS_SPLIT_FOLDS) return resolve_folds(ctx, p, d);
     if (s->by == DIS_SPLIT_COLUMN) {
@@ -270,9 +270,9 @@ static dis_status resolve_split(dis_context *ctx, dis__plan_internal *p, dis__da
         return status;
     }
     const bool sized = s->by == DIS_SPLIT_HOLD_OUT || s->by == DIS_SPLIT_BLOCK;
-    if (sized && !(s->size > 0)) return FAIL(p, s->at, "split: this one needs the key size, how many items to test on");
+    if (sized && !(s->size > 0)) return FAIL(p, s->at, "split: this kind needs the key size, the number of test items");
     if (s->size >= 1 && s->size != (double)(uint64_t)s->size)
-        return FAIL(p, dis__record_place(s, "size"), "size must be a whole number, or a share below 1");
+        return FAIL(p, dis__record_place(s, "size"), "size must be an integer, or a share below 1");
     return DIS_OK;
 }
 
@@ -283,7 +283,7 @@ static dis_status resolve_dev(dis__plan_internal *p, dis__data *d)
     if (!dev) {
         d->dev = d->split->by == DIS_SPLIT_FOLDS ? DIS_DEV_NEXT : d->split->dev.n ? DIS_DEV_PART : DIS_DEV_NONE;
         if (d->dev == DIS_DEV_NEXT && d->n_folds < 3)
-            return FAIL(p, d->split->at, "split: with 2 folds none is left to train on; say dev: none, or a share");
+            return FAIL(p, d->split->at, "split: with 2 folds none is left for training; set dev: none, or a share");
         return DIS_OK;
     }
     d->dev_set = dis__set_find(d->part, dev);
@@ -297,7 +297,8 @@ static dis_status resolve_dev(dis__plan_internal *p, dis__data *d)
         const dis__set_part *set = dis__part(&d->part->sets, d->dev_set);
         d->dev = DIS_DEV_SET;
         if (!set->gold.n && !(set->votes && d->human))
-            return FAIL(p, at, "dev: the set \"%.60s\" has no gold labels, nor votes and human labels to judge by",
+            return FAIL(p, at,
+                        "dev: the set \"%.60s\" has no gold labels, nor votes and human labels to evaluate against",
                         dev);
     } else if (dis__parse_real(dev, strlen(dev), &d->dev_share) && d->dev_share > 0 && d->dev_share < 1) {
         d->dev = DIS_DEV_SHARE;
@@ -320,7 +321,7 @@ static dis_status resolve_data_set(dis_context *ctx, dis__plan_internal *p, dis_
     const dis__yaml_node *at = part->human ? dis__record_place(part, "human") : dis__record_place(&p->file, "human");
     if (human) DIS_TRY(dis__plan_find_labels(p, at, "human", human, &d->human));
     if (part->human && !part->votes && !d->human->file)
-        return FAIL(p, at, "human: the data set %.60s has no votes to make labels from", d->name);
+        return FAIL(p, at, "human: the data set %.60s has no votes to compute labels from", d->name);
     if (!part->votes && d->human && !d->human->file) d->human = NULL;
     DIS_TRY(resolve_split(ctx, p, d));
     return resolve_dev(p, d);
@@ -388,7 +389,7 @@ static dis_status parse_metric(dis__plan_internal *p, const char *set, const dis
     if (metric == DIS_EVALUATION_METRICS) return dis__plan_no_metric(p, at, "measure", at->text);
     for (size_t i = 0; i < p->plan.n_measures; i++)
         if (p->measures[i].metric == metric && strcmp(p->measures[i].set, set) == 0)
-            return FAIL(p, at, "measure: %s is there twice", at->text);
+            return FAIL(p, at, "measure: %s is repeated", at->text);
     bool known = false;
     const char *why = "";
     if (!can_measure(p, set, dis_evaluation_metric_get(metric)->needs, &known, &why))

@@ -295,7 +295,7 @@ enum { N_SCHEMAS = sizeof schemas / sizeof *schemas };
 static const char *form_of(const dis__field *field)
 {
     static const char *const forms[] = {
-        [DIS_FIELD_TEXT] = "text",          [DIS_FIELD_TEXTS] = "text or list", [DIS_FIELD_COUNT] = "whole number",
+        [DIS_FIELD_TEXT] = "text",          [DIS_FIELD_TEXTS] = "text or list", [DIS_FIELD_COUNT] = "integer",
         [DIS_FIELD_REAL] = "number",        [DIS_FIELD_FLAG] = "yes or no",     [DIS_FIELD_FILE] = "file",
         [DIS_FIELD_FILES] = "file or list", [DIS_FIELD_FOLDER] = "folder",      [DIS_FIELD_PAIRS] = "map of texts",
     };

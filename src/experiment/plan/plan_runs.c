@@ -38,9 +38,9 @@ static dis_status parse_seeds(dis__plan_internal *p)
     const dis__yaml_node *at = list ? node + 1 : NULL;
     for (size_t i = 0; list && i < n; i++, at++) {
         if (!parse_integer(at, &p->seed[i]))
-            return FAIL(p, at, "seeds: \"%.60s\" must be a whole number", at->text ? at->text : "");
+            return FAIL(p, at, "seeds: \"%.60s\" must be an integer", at->text ? at->text : "");
         for (size_t j = 0; j < i; j++)
-            if (p->seed[j] == p->seed[i]) return FAIL(p, at, "seeds: %s is there twice", at->text);
+            if (p->seed[j] == p->seed[i]) return FAIL(p, at, "seeds: %s is repeated", at->text);
     }
     return DIS_OK;
 }

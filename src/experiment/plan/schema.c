@@ -33,7 +33,7 @@ dis_status dis__plan_format_text(dis__plan_memory *memory, const char **out, con
     va_start(args, format);
     const int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (n < 0) return dis__fail(DIS_EBUG, "a text that cannot be formatted");
+    if (n < 0) return dis__fail(DIS_EBUG, "the text cannot be formatted");
     DIS_TRY(dis__plan_alloc(memory, &text, (size_t)n + 1, 1));
     va_start(args, format);
     vsnprintf(text, (size_t)n + 1, format, args);
@@ -113,7 +113,7 @@ static dis_status text_of(dis__form *form, const dis__field *field, const dis__y
 static dis_status read_count(dis__form *form, const dis__field *field, const dis__yaml_node *node, uint64_t *out)
 {
     char must[96], *end;
-    snprintf(must, sizeof must, "a whole number from %.0f to %.0f", field->low, field->high);
+    snprintf(must, sizeof must, "an integer from %.0f to %.0f", field->low, field->high);
     const char *text = node->text;
     if (node->kind != DIS_YAML_TEXT || text[0] < '0' || text[0] > '9') return wrong(form, field, node, must);
     errno = 0;

@@ -98,7 +98,7 @@ typedef struct {
     dis__plan_memory *memory;
     const char *folder;      /* of the file itself */
     const char *data_folder; /* where else files of data are looked for */
-    bool lenient;            /* what is not there is noted in `missing`, and is no error here */
+    bool lenient;            /* what is not there is noted in `missing`, and is not an error here */
     dis__missing *missing;
 } dis__form;
 /* What is missing at a node or within it; NULL: nothing. */

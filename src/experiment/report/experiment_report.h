@@ -48,7 +48,7 @@ void dis__by_setting_figures(dis__experiment_page *p, size_t first, size_t end, 
 /* report_calibration.c: predictions of a set of items that are kept; none: nothing is put. */
 dis_status dis__calibration_figure(dis__experiment_page *p, size_t first, size_t end, const char *set);
 
-/* One section each; nothing to show is no failure. */
+/* One section each; nothing to show is not a failure. */
 dis_status dis__experiment_results(dis__experiment_page *p);
 dis_status dis__experiment_labels(dis__experiment_page *p);
 dis_status dis__experiment_training(dis__experiment_page *p);

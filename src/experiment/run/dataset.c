@@ -169,7 +169,7 @@ static dis_status count_rows(dis__table_rows *r, const dis__votes_part *part, co
     DIS_TRY(dis__table_rows_select(r, columns, 1 + n_columns + part->where.n));
     for (size_t i = 0; i < n_columns; i++)
         if (dis_names_find(classes, part->columns.value[i], strlen(part->columns.value[i])) == SIZE_MAX)
-            return dis__fail(DIS_EDATA, "columns: \"%.100s\" is none of the declared classes", part->columns.value[i]);
+            return dis__fail(DIS_EDATA, "columns: \"%.100s\" is not a declared class", part->columns.value[i]);
     for (bool more;;) {
         DIS_TRY(dis__table_rows_next(r, &more));
         if (!more) return DIS_OK;
@@ -189,7 +189,7 @@ static dis_status count_rows(dis__table_rows *r, const dis__votes_part *part, co
             const char *class = part->columns.value[i];
             double x;
             if (!dis__parse_real(r->cell[1 + i].text, r->cell[1 + i].n, &x) || x < 0)
-                return dis__table_rows_fail(r, 1 + i, "\"%.*s\" is no count",
+                return dis__table_rows_fail(r, 1 + i, "\"%.*s\" is not a count",
                                             (int)(r->cell[1 + i].n > 60 ? 60 : r->cell[1 + i].n), r->cell[1 + i].text);
             row[dis_names_find(classes, class, strlen(class))] += x;
         }
@@ -201,7 +201,7 @@ static dis_status check_twice(const char *path, const dis_names *tasks)
     size_t twice;
     DIS_TRY(dis__names_find_duplicate(tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
-    return dis__fail_at(DIS_EDATA, path, 0, 0, "the task \"%.200s\" is there twice; keep one row of it",
+    return dis__fail_at(DIS_EDATA, path, 0, 0, "the task \"%.200s\" is repeated; keep one row of it",
                         dis_names_get(tasks, twice, NULL));
 }
 
@@ -218,7 +218,8 @@ static dis_status read_columns(dis_context *ctx, const dis__votes_part *part, co
         status = count_rows(&r, part, classes, columns, &c);
         status = dis__table_rows_finish(&r, status);
     }
-    if (status == DIS_OK && c.n == 0) status = dis__fail_at(DIS_EDATA, part->file.text[0], 0, 0, "no counts in it");
+    if (status == DIS_OK && c.n == 0)
+        status = dis__fail_at(DIS_EDATA, part->file.text[0], 0, 0, "it contains no counts");
     if (status == DIS_OK) status = dis__name_list_move(&c.tasks, &tasks);
     if (status == DIS_OK) status = check_twice(part->file.text[0], tasks);
     if (status == DIS_OK)
@@ -318,7 +319,7 @@ static dis_status match_gold(dis__dataset *m, const dis_gold *gold, const char *
         const char *class = dis_names_get(v.classes, (size_t)v.label[row[i]], &length);
         const size_t k = dis_names_find(m->classes, class, length);
         if (k == SIZE_MAX)
-            status = dis__fail(DIS_EDATA, "%s: the gold label \"%.100s\" is no class of %s; rename it with map",
+            status = dis__fail(DIS_EDATA, "%s: the gold label \"%.100s\" is not a class of %s; rename it with map",
                                gold->path, class, name);
         m->label[i] = (int32_t)k;
     }

@@ -14,7 +14,7 @@ typedef struct {
     dis_names *classes;     /* of the whole data set */
     int32_t *label;         /* (n) gold, -1: none; NULL: no gold labels */
     size_t *vote_row;       /* (n) where a task is in the votes, SIZE_MAX: nowhere; NULL: no votes */
-    uint32_t *group;        /* (n) the sentence of a token; NULL: items are no tokens */
+    uint32_t *group;        /* (n) the sentence of a token; NULL: items are not tokens */
     size_t n_groups;
     int32_t *value;    /* (n) of the split's column, -1: no row; NULL: the split has none */
     dis_names *values; /* what there is in the column */

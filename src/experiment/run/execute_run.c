@@ -65,7 +65,7 @@ static dis_status judging_part(running *r, dis__examples *dev)
         mark(r, DIS_PART_DEV);
         DIS_TRY(dis__examples_of(r->ctx, m, r->wanted, dev));
         if (dev->n == 0)
-            return dis__fail(DIS_EDATA, "%s: the split leaves nothing to choose the epoch by", r->data->name);
+            return dis__fail(DIS_EDATA, "%s: the split leaves no items to choose the epoch", r->data->name);
         const dis__label_set *labels = dis__cache_entry_labels(own || !r->human ? r->labels : r->human);
         if (!own) DIS_TRY(dis__examples_add_gold(m, dev));
         if (votes) DIS_TRY(dis__examples_add_votes(r->ctx, m, r->wanted, NULL, dev));

@@ -118,7 +118,7 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
             const double x = v->counts[i * k + c];
             if (x != (double)(uint64_t)x)
                 status = dis__fail(DIS_EDATA,
-                                   "votes_per_item: the counts of \"%.100s\" are no whole numbers, so votes "
+                                   "votes_per_item: the counts of \"%.100s\" are not integers, so votes "
                                    "cannot be drawn from them",
                                    dis_names_get(v->tasks, i, NULL));
             left += (uint64_t)x;
@@ -305,7 +305,7 @@ static dis_status place_rows(const dis__dataset *m, const dis_labels_view *v, co
         size_t n;
         const char *name = dis_names_get(v->classes, c, &n);
         if ((place[c] = dis_names_find(m->classes, name, n)) == SIZE_MAX)
-            status = dis__fail_at(DIS_EDATA, path, 0, 0, "the class \"%.100s\" is none of the data set's", name);
+            status = dis__fail_at(DIS_EDATA, path, 0, 0, "the class \"%.100s\" is not a class of the data set", name);
     }
     if (status == DIS_OK) status = dis__names_match_alloc(v->tasks, m->tasks, &row, NULL);
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) {

@@ -100,7 +100,7 @@ dis_status dis__ask_voters(dis_context *ctx, dis_model *model, const dis__datase
     if (!a.v.start) return DIS_OK;
     DIS_TRY(dis__names_match_alloc(m->classes, a.v.classes, &a.class, &found));
     const dis_status status = found < a.v.n_classes
-                                  ? dis__fail(DIS_EDATA, "the votes have a class that is none of the data set's")
+                                  ? dis__fail(DIS_EDATA, "the votes have a class that the data set does not have")
                                   : ask(ctx, model, &a, p, out);
     dis__free(a.class);
     return status;

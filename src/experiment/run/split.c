@@ -41,7 +41,8 @@ static dis_status size_of(const splitting *s, double size, size_t *many)
 {
     *many = size < 1 ? (size_t)(size * (double)s->n + .5) : (size_t)size;
     if (*many == 0 || *many >= s->n)
-        return dis__fail(DIS_EDATA, "%s: holding out %g leaves one side of %zu items empty", s->data->name, size, s->n);
+        return dis__fail(DIS_EDATA, "%s: holding out %g leaves the training or the held-out part of %zu items empty",
+                         s->data->name, size, s->n);
     return DIS_OK;
 }
 
@@ -74,7 +75,8 @@ static size_t n_assigned(size_t end, size_t f, size_t n)
     return (end + n - 1 - f) / n;
 }
 
-/* Fold of the i-th of `many` items in blocks, whose sizes are those of dealing positions begun, begun + 1, ... in turn. */
+/* Fold of the i-th of `many` items in blocks, whose sizes are those of dealing positions begun, begun + 1, ... in
+ * turn. */
 static size_t fold_of(size_t i, size_t begun, size_t many, size_t n)
 {
     size_t f = 0;

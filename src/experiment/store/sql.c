@@ -42,7 +42,7 @@ static const struct {
     {SQLITE_AUTH, DIS_EIO, "it cannot be written"},
     {SQLITE_NOLFS, DIS_EIO, "the file system does not take files that large"},
     {SQLITE_PROTOCOL, DIS_EIO, "another program keeps it locked; try again when that is done"},
-    {SQLITE_NOTADB, DIS_EDATA, "it is no SQLite database; use another store, or move it away"},
+    {SQLITE_NOTADB, DIS_EDATA, "it is not an SQLite database; use another store, or move it away"},
     {SQLITE_CORRUPT, DIS_EDATA, "it is damaged; move it away, or repair it with sqlite3's .recover"},
     {SQLITE_TOOBIG, DIS_ELIMIT, "a text is too long for it"},
     {SQLITE_INTERRUPT, DIS_EDATA, "a query takes more steps than a store of this size can need; use another store"},
@@ -55,8 +55,8 @@ static dis_status failed(const char *path, int code, const char *message)
             return dis__fail(failures[i].status, "%s: %s (SQLite: %s)", path, failures[i].meaning,
                              message ? message : sqlite3_errstr(code));
     /* The statements are fixed and tested, so whatever else SQLite reports is due to the database. */
-    return dis__fail(DIS_EDATA, "%s: the database is damaged, or not as dissent writes it (SQLite %d: %s)", path, code,
-                     message ? message : sqlite3_errstr(code));
+    return dis__fail(DIS_EDATA, "%s: the database is damaged, or was not written by dissent (SQLite %d: %s)", path,
+                     code, message ? message : sqlite3_errstr(code));
 }
 
 static dis_status check(dis__sql *db, int code)

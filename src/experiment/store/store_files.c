@@ -264,7 +264,7 @@ static dis_status read_human(const dis__store *s, dis_context *ctx, const char *
         if (status == DIS_OK) {
             const dis_labels_view h = dis_labels_get_view(human);
             if (h.n_items != v->n_items || h.n_classes != v->n_classes)
-                status = dis__fail(DIS_EDATA, "%s: %zu items and %zu classes beside predictions of %zu and %zu", path,
+                status = dis__fail(DIS_EDATA, "%s: %zu items and %zu classes, but predictions have %zu and %zu", path,
                                    h.n_items, h.n_classes, v->n_items, v->n_classes);
             if (status == DIS_OK) status = dis__alloc_array(out, h.n_items * h.n_classes, sizeof **out);
             if (status == DIS_OK) memcpy(*out, h.p, h.n_items * h.n_classes * sizeof **out);

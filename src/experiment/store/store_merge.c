@@ -237,9 +237,9 @@ dis_status dis__store_merge(dis__store *into, const char *from, dis_merge_counts
 {
     dis__store *other; /* opened to see that it is a store of this version */
     if (dis__file_same(into->folder, from))
-        return dis__fail(DIS_EUSAGE, "%s is the store that others are merged into; name other stores", from);
+        return dis__fail(DIS_EUSAGE, "%s is the target store; name other stores to merge", from);
     DIS_TRY(dis__store_open(from, false, PATIENCE_MS, &other));
-    if (!other) return dis__fail(DIS_EIO, "%s: no store there; a store is a folder with results.sqlite in it", from);
+    if (!other) return dis__fail(DIS_EIO, "%s: not a store; a store is a folder that contains results.sqlite", from);
     const merging m = {.into = into, .from = other, .counts = counts};
     other_run *run = NULL;
     size_t n = 0;

@@ -105,7 +105,7 @@ dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone)
         dis__owner_end(&o);
         DIS_TRY(status);
     }
-    return dis__fail(DIS_EIO, "cannot keep a file in %s: others remove it", folder);
+    return dis__fail(DIS_EIO, "cannot keep a file in %s: another program removes it", folder);
 }
 
 void dis__owner_end(dis__owner *owner)

@@ -1,8 +1,8 @@
 /* Files of a store that may come from someone else. The database and the folder are untrusted: a name could be
- * "../../.ssh/id_rsa", and any file could be a symbolic link to it, or a FIFO, whose open blocks. So names must have the
- * form that dissent writes, and files are opened folder by folder with O_NOFOLLOW and must be regular ones. The links
- * next to predictions (PREDICTIONS.tasks.txt to ../../truth/HASH.tasks.txt) are the only ones, and their targets are
- * compared. */
+ * "../../.ssh/id_rsa", and any file could be a symbolic link to it, or a FIFO, whose open blocks. So names must have
+ * the form that dissent writes, and files are opened folder by folder with O_NOFOLLOW and must be regular ones. The
+ * links next to predictions (PREDICTIONS.tasks.txt to ../../truth/HASH.tasks.txt) are the only ones, and their targets
+ * are compared. */
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
 #include "core/os/os.h"
@@ -31,8 +31,8 @@ bool dis__store_is_prediction(const char *path, const char *key)
 
 static dis_status irregular(const dis__store *s, const char *path, const char *what)
 {
-    return dis__fail(DIS_EDATA, "%s/%s is %s; a store has regular files only: copy the file into the store", s->folder,
-                     path, what);
+    return dis__fail(DIS_EDATA, "%s/%s is %s; a store may contain regular files only: copy the file into the store",
+                     s->folder, path, what);
 }
 
 /* Opens the next part of `path` in *folder, which is closed. */
@@ -54,7 +54,7 @@ dis_status dis__store_open_file(const dis__store *store, const char *path, int *
 {
     char parts[DIS__STORE_PATH + 32], *rest = parts;
     if ((size_t)snprintf(parts, sizeof parts, "%s", path) >= sizeof parts)
-        return dis__fail(DIS_EDATA, "%s: a name of %zu bytes; the store is damaged", store->folder, strlen(path));
+        return dis__fail(DIS_EDATA, "%s: a name has %zu bytes; the store is damaged", store->folder, strlen(path));
     int fd = dis__sys_open(store->folder, O_RDONLY | DIS__OS_FOLDER, 0);
     if (fd < 0) return dis__fail_io("open", store->folder);
     while (fd >= 0 && rest) {

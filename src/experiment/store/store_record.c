@@ -61,7 +61,7 @@ static dis_status read_settings(record *r, const char *key, const char *text)
     dis_status status = dis__json_parse(&json, text, strlen(text), &place, &root);
     dis_experiment_setting *setting = NULL;
     if (status == DIS_OK && root->kind != DIS_JSON_OBJECT)
-        status = dis__fail(DIS_EDATA, "the settings of the run %.16s are no object; the store is damaged", key);
+        status = dis__fail(DIS_EDATA, "the settings of run %.16s are not a JSON object; the store is damaged", key);
     if (status == DIS_OK) status = keep_array(r, root->n, sizeof *setting, &setting);
     if (status == DIS_OK) {
         const dis__json_value *member = root + 1;

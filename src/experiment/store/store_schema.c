@@ -1,8 +1,8 @@
 /* The tables of a store, and the check that a database has them and nothing else.
  *
  * The database may come from someone else. A view in place of a table can have rows without end, and a trigger or a
- * generated column can change what a statement does. SQLite keeps each CREATE statement as text and parses that text, so
- * comparing the texts is comparing the schemas. What ANALYZE writes is allowed. */
+ * generated column can change what a statement does. SQLite keeps each CREATE statement as text and parses that text,
+ * so comparing the texts is comparing the schemas. What ANALYZE writes is allowed. */
 #include "experiment/store/store_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static dis_status read_count(dis__sql *db, const char *text, uint64_t *out)
 static dis_status check_object(dis__query *q, const char *path, size_t *found)
 {
     const char *type = dis__sql_text(q, 0), *name = dis__sql_text(q, 1), *text = dis__sql_text(q, 2);
-    if (!type || !name) return dis__fail(DIS_EDATA, "%s: a schema without names; the store is damaged", path);
+    if (!type || !name) return dis__fail(DIS_EDATA, "%s: the schema has no names; the store is damaged", path);
     for (size_t i = 0; text && i < sizeof analyzed / sizeof *analyzed; i++)
         if (strcmp(type, "table") == 0 && strcmp(text, analyzed[i]) == 0) return DIS_OK;
     for (size_t i = 0; i < N_TABLES; i++) {
@@ -92,8 +92,8 @@ dis_status dis__schema_check(dis__sql *db, const char *path, bool *empty)
         return dis__fail(DIS_EDATA, "%s: a database of another program; use another store", path);
     if (schema != SCHEMA)
         return dis__fail(DIS_EDATA,
-                         "%s: version %llu of the store, and this dissent knows version %d; use the "
-                         "dissent that made it, or another store",
+                         "%s: the store has version %llu, this version of dissent reads %d; use the version that wrote "
+                         "it, or another store",
                          path, (unsigned long long)schema, SCHEMA);
     return check_objects(db, "sqlite_master", path);
 }

@@ -38,7 +38,7 @@ static dis_status open_gzip(dis__compressor *p)
     z->zfree = dis__zlib_free;
     const int rc = deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
     if (rc == Z_MEM_ERROR) return DIS_ELIMIT; /* the allocator has set the message */
-    return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "zlib does not start: %d", rc);
+    return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "cannot initialize zlib: %d", rc);
 }
 
 static dis_status pack_gzip(dis__compressor *p, const char *bytes, size_t n, bool end, dis__compressed_sink put,

@@ -33,8 +33,8 @@ struct dis__decompressor {
 #if defined DIS_HAVE_ZLIB || defined DIS_HAVE_ZSTD
 static dis_status damaged(const dis__decompressor *u, const char *reason)
 {
-    return dis__fail_at(DIS_EDATA, u->path, 0, 0, "the %s archive is damaged or cut short (%s); get the file again",
-                        u->kind->name, reason);
+    return dis__fail_at(DIS_EDATA, u->path, 0, 0,
+                        "the %s archive is damaged or truncated (%s); download the file again", u->kind->name, reason);
 }
 #endif
 
@@ -44,7 +44,7 @@ static dis_status open_gzip(dis__decompressor *u)
     u->zlib = (z_stream){.zalloc = dis__zlib_alloc, .zfree = dis__zlib_free};
     const int rc = inflateInit2(&u->zlib, 15 + 16); /* the largest window, gzip headers */
     if (rc == Z_MEM_ERROR) return DIS_ELIMIT;       /* the allocator has set the message */
-    return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "zlib does not start: %d", rc);
+    return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "cannot initialize zlib: %d", rc);
 }
 
 /* zlib counts in 32 bits, so it is fed in portions. */

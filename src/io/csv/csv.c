@@ -250,7 +250,7 @@ static dis_status check_twice(dis__csv *csv)
         if (sorted[i].n && sorted[i].n == sorted[i - 1].n &&
             memcmp(sorted[i].text, sorted[i - 1].text, sorted[i].n) == 0 && (!twice || sorted[i].at < twice->at))
             twice = &sorted[i];
-    const dis_status status = twice ? dis__csv_fail(csv, twice, "a second column called \"%.*s\"; rename one of them",
+    const dis_status status = twice ? dis__csv_fail(csv, twice, "two columns are called \"%.*s\"; rename one of them",
                                                     twice->n > 200 ? 200 : (int)twice->n, twice->text)
                                     : DIS_OK;
     dis__free(sorted);

@@ -56,7 +56,7 @@ dis_status dis__file_format(const char *requested, const char *path, const char 
     if (requested && strcmp(requested, found) != 0)
         return dis__fail(DIS_EUSAGE, "no format \"%s\"; there are %s", requested, formats);
     if (!among(found, formats))
-        return dis__fail(DIS_EUSAGE, "%s: this cannot be %s; there are %s", path, found, formats);
+        return dis__fail(DIS_EUSAGE, "%s: format %s is not possible here; formats: %s", path, found, formats);
     *out = found;
     return DIS_OK;
 }
@@ -152,7 +152,7 @@ dis_status dis__file_check_output(const char *path, const char *formats, bool *k
         if (promises[i].format && among(promises[i].format, formats)) return DIS_OK;
         char better[ENDINGS_TEXT];
         list_endings(formats, better);
-        return dis__fail(DIS_EUSAGE, "%s: the name promises %s, which is not what is written here; end it in %s", path,
+        return dis__fail(DIS_EUSAGE, "%s: the file name extension means %s, which this output cannot be; use %s", path,
                          promises[i].name, better);
     }
     return DIS_OK;

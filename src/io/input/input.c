@@ -158,7 +158,7 @@ static dis_status check_input(const char *path, const char *bytes, size_t n)
     const signature *s = recognise(bytes, n);
     if (s) return refuse(path, s);
     if (archive_of(bytes, n) == DIS_ARCHIVE_NONE) return DIS_OK;
-    return dis__fail_at(DIS_EDATA, path, 0, 0, "an archive in an archive; unpack it once");
+    return dis__fail_at(DIS_EDATA, path, 0, 0, "a nested archive; unpack it once");
 }
 
 static bool is_numbers(const char *bytes, size_t n)
@@ -186,10 +186,12 @@ static dis_status check_text(const char *path, const char *bytes, size_t n)
     size_t blanks = 0;
     while (blanks < n && strchr(" \t\r\n\xef\xbb\xbf", bytes[blanks])) blanks++;
     if (blanks > DIS_MAX_FIELD)
-        return dis__fail_at(DIS_ELIMIT, path, 1, 1, "begins with more than %u blanks; is this a table?", DIS_MAX_FIELD);
+        return dis__fail_at(DIS_ELIMIT, path, 1, 1, "the file begins with more than %u blanks; is this a table?",
+                            DIS_MAX_FIELD);
     const bool json = blanks < n && (bytes[blanks] == '{' || bytes[blanks] == '[');
     if (json || memchr(bytes, '\n', DIS_MAX_FIELD)) return DIS_OK;
-    return dis__fail_at(DIS_ELIMIT, path, 1, 1, "a first line of more than %u bytes; is this a table?", DIS_MAX_FIELD);
+    return dis__fail_at(DIS_ELIMIT, path, 1, 1, "the first line has more than %u bytes; is this a table?",
+                        DIS_MAX_FIELD);
 }
 
 static dis_status check_pipe(const block *b)
@@ -301,8 +303,8 @@ dis_status dis__input_extend(dis__input *in, size_t n)
     while (s && !s->ended && in->n < n) {
         size_t got, room = s->n_room - in->n < STREAM_STEP ? s->n_room - in->n : STREAM_STEP;
         if (room == 0)
-            return dis__fail(DIS_ELIMIT, "%s unpacks to more than %d times its size; no table of rows does", in->path,
-                             MAX_RATIO);
+            return dis__fail(DIS_ELIMIT, "%s unpacks to more than %d times its size; no table compresses that well",
+                             in->path, MAX_RATIO);
         DIS_TRY(dis__decompressor_read(s->unpacker, s->room + in->n, room, &got, &s->ended));
         in->n += got;
         DIS_TRY(dis__check_stop(s->ctx));
@@ -460,7 +462,8 @@ dis_status dis__input_open_stream(dis_context *ctx, const char *path, dis__input
 
 dis_status dis__fail_file_changed(const char *path)
 {
-    return dis__fail(DIS_EIO, "%s changed while it was read; run again when no other program writes it", path);
+    return dis__fail(DIS_EIO, "%s changed while it was read; run the command again when no other program writes to it",
+                     path);
 }
 
 void dis__input_close(dis__input *in)

@@ -30,7 +30,8 @@ static bool same_file(const dis__file_version *a, const dis__file_version *b)
 
 static dis_status fail_changed(const char *path)
 {
-    return dis__fail(DIS_EIO, "%s changed while it was being read; run the command again when no one writes to it",
+    return dis__fail(DIS_EIO,
+                     "%s changed while it was being read; run the command again when no other program writes to it",
                      strcmp(path, "-") == 0 ? "standard input" : path);
 }
 

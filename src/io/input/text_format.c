@@ -107,8 +107,7 @@ static dis_status find_separator(dis__input *in, const char *p, const char *end,
     if (n_found == 1) *separator = found;
     if (n_found < 2) return DIS_OK;
     return dis__fail_at(DIS_EDATA, in->path, 1, 0,
-                        "the header has several characters that could separate columns; say which one with "
-                        "`delimiter`");
+                        "the header has several characters that could separate columns; choose one with `delimiter`");
 }
 
 void dis__text_skip_lines(dis__input *in, size_t n)

@@ -123,7 +123,7 @@ static dis_status escape(parser *p, char **out)
         p->at = begin + 2;
         return DIS_OK;
     }
-    if (c != 'u') return fail(p, begin, "a backslash that starts no escape; write \\\\ for a backslash");
+    if (c != 'u') return fail(p, begin, "a backslash without a valid escape; write \\\\ for a backslash");
     int32_t code = hex4(begin + 2, p->end);
     if (code < 0) return fail(p, begin, "\\u is not followed by four hexadecimal digits");
     if (code == 0) return fail(p, begin, "the character NUL (\\u0000) in a text");
@@ -131,7 +131,7 @@ static dis_status escape(parser *p, char **out)
     if (code >= 0xD800 && code < 0xE000) {
         const int32_t low =
             code < 0xDC00 && p->end - p->at >= 6 && p->at[0] == '\\' && p->at[1] == 'u' ? hex4(p->at + 2, p->end) : -1;
-        if (low < 0xDC00 || low > 0xDFFF) return fail(p, begin, "a lone surrogate, which is no character");
+        if (low < 0xDC00 || low > 0xDFFF) return fail(p, begin, "a lone surrogate, which is not a character");
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
         p->at += 6;
     }
@@ -161,7 +161,7 @@ static dis_status string(parser *p)
     char *out = p->decoded;
     skip_plain(p);
     for (;;) {
-        if (p->at == p->end) return fail(p, quote, "a text without its closing quote; is the file complete?");
+        if (p->at == p->end) return fail(p, quote, "a text without closing quote; is the file complete?");
         const unsigned char c = (unsigned char)*p->at;
         if (c == '"') break;
         if (c == '\\') {
@@ -350,7 +350,8 @@ static dis_status end_value(parser *p, bool *more)
         if (!empty) open->n++;
         skip_spaces(p);
         if (p->at == p->end)
-            return fail(p, p->start + open->at, is_object ? "an object without its }" : "an array without its ]");
+            return fail(p, p->start + open->at,
+                        is_object ? "an object without closing }" : "an array without closing ]");
         if (*p->at == (is_object ? '}' : ']')) {
             p->at++;
             open->length = (uint32_t)(p->at - p->start) - open->at;
@@ -394,7 +395,7 @@ dis_status dis__json_parse(dis__json *json, const char *text, size_t n, const di
         DIS_TRY(end_value(&p, &more));
     }
     skip_spaces(&p);
-    if (p.at != p.end) return fail(&p, p.at, "something follows the end of the JSON value");
+    if (p.at != p.end) return fail(&p, p.at, "unexpected text after the end of the JSON value");
     *root = json->values;
     return DIS_OK;
 }

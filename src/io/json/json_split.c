@@ -180,7 +180,7 @@ static dis_status end_list(dis__json_split *s, bool *more)
 {
     *more = false;
     s->at = skip_spaces(s->at + 1, s->end);
-    if (!s->nested && s->at < s->end) return bad(s, s->at, "something follows the end of the JSON value");
+    if (!s->nested && s->at < s->end) return bad(s, s->at, "unexpected text after the end of the JSON value");
     return DIS_OK;
 }
 
@@ -214,7 +214,7 @@ dis_status dis__json_split_next(dis__json_split *s, bool *more)
     case DIS_SPLIT_OBJECT: return next_element(s, more);
     case DIS_SPLIT_SEQUENCE: *more = s->at < s->end; return *more ? parse_value(s) : DIS_OK;
     case DIS_SPLIT_SINGLE:
-        if (s->begun && s->at < s->end) return bad(s, s->at, "something follows the end of the JSON value");
+        if (s->begun && s->at < s->end) return bad(s, s->at, "unexpected text after the end of the JSON value");
         *more = !s->begun;
         s->begun = true;
         return *more ? parse_value(s) : DIS_OK;

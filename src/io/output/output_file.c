@@ -212,7 +212,7 @@ dis_status dis__out_write(dis__out *out, const void *bytes, size_t n)
 
 dis_status dis__out_reserve(dis__out *out, size_t n, char **room)
 {
-    if (n > DIS_OUT_BUFFER) return dis__fail(DIS_EBUG, "%zu bytes of room asked for", n);
+    if (n > DIS_OUT_BUFFER) return dis__fail(DIS_EBUG, "a buffer of %zu bytes was requested", n);
     if (n > BUFFER - out->used) DIS_TRY(dis__out_flush(out));
     *room = out->buffer + out->used;
     return DIS_OK;

@@ -70,7 +70,7 @@ static dis_status read_type(reader *r, dis__npy *a)
     if (!match_text(r, "'") && !match_text(r, "\"")) return fail(r, "the type of the numbers is not a text");
     const char *t = r->at, *close = t;
     while (close < r->end && *close != '\'' && *close != '"') close++;
-    if (close == r->end || close - t < 2) return fail(r, "the type of the numbers is cut off");
+    if (close == r->end || close - t < 2) return fail(r, "the type of the numbers is truncated");
     const char order = t[0], kind = t[1];
     if (memchr(t, 'O', (size_t)(close - t)))
         return fail(
@@ -90,7 +90,7 @@ static dis_status read_type(reader *r, dis__npy *a)
                 r->at = close + 1;
                 return DIS_OK;
             }
-    return fail(r, "a type of numbers that is not read; in Python, convert it with .astype('<f8') and write it again");
+    return fail(r, "an unsupported number type; in Python, convert it with .astype('<f8') and write it again");
 }
 
 static dis_status read_shape(reader *r, dis__npy *a)
@@ -98,10 +98,10 @@ static dis_status read_shape(reader *r, dis__npy *a)
     if (!match_text(r, "(")) return fail(r, "the shape is not a tuple");
     for (a->n_dims = 0; !match_text(r, ")");) {
         if (a->n_dims == DIS_NPY_DIMS) return fail(r, "more than 8 dimensions");
-        if (!parse_size(r, &a->dim[a->n_dims++])) return fail(r, "a dimension that is no number, or too large");
+        if (!parse_size(r, &a->dim[a->n_dims++])) return fail(r, "a dimension that is not a number, or too large");
         (void)match_text(r, "L"); /* as Python 2 wrote it */
         if (match_text(r, ",")) continue;
-        if (!match_text(r, ")")) return fail(r, "the shape is cut off");
+        if (!match_text(r, ")")) return fail(r, "the shape is truncated");
         break;
     }
     return DIS_OK;
@@ -118,7 +118,8 @@ static dis_status read_dictionary(reader *r, dis__npy *a)
     while (!match_text(r, "}")) {
         int k = 0;
         while (k < KEYS && !match_text(r, keys[k][0]) && !match_text(r, keys[k][1])) k++;
-        if (k == KEYS) return fail(r, "the header has a key other than descr, fortran_order and shape, or is cut off");
+        if (k == KEYS)
+            return fail(r, "the header has a key other than descr, fortran_order and shape, or is truncated");
         if (have[k]) return fail(r, "the header has a key twice");
         have[k] = true;
         if (!match_text(r, ":")) return fail(r, "a colon is missing in the header");
@@ -129,7 +130,7 @@ static dis_status read_dictionary(reader *r, dis__npy *a)
             if (!a->fortran && !match_text(r, "False")) return fail(r, "fortran_order is neither True nor False");
         }
         if (match_text(r, ",")) continue;
-        if (!match_text(r, "}")) return fail(r, "the header is cut off");
+        if (!match_text(r, "}")) return fail(r, "the header is truncated");
         break;
     }
     if (!have[DESCR] || !have[ORDER] || !have[SHAPE]) return fail(r, "the header lacks descr, fortran_order or shape");
@@ -142,12 +143,12 @@ dis_status dis__npy_open(const char *file, const void *bytes, size_t n_bytes, di
     reader r = {.file = file, .start = bytes, .at = bytes};
     const unsigned char *b = bytes;
     if (n_bytes < MAGIC || memcmp(b, "\x93NUMPY", MAGIC) != 0) return refuse_other(&r, n_bytes);
-    if (n_bytes < MAGIC + 4) return fail(&r, "an npy file that is cut off in its header");
+    if (n_bytes < MAGIC + 4) return fail(&r, "the npy file is truncated within its header");
     const unsigned version = b[6];
     if (version < 1 || version > 3 || b[7] != 0)
         return fail(&r, "an npy file of a version other than 1.0, 2.0 and 3.0");
     const size_t begin = version == 1 ? 10 : 12;
-    if (n_bytes < begin) return fail(&r, "an npy file that is cut off in its header");
+    if (n_bytes < begin) return fail(&r, "the npy file is truncated within its header");
     const size_t length = version == 1 ? (size_t)(b[8] | b[9] << 8)
                                        : (size_t)b[8] | (size_t)b[9] << 8 | (size_t)b[10] << 16 | (size_t)b[11] << 24;
     if (length > n_bytes - begin || length > MAX_HEADER) return fail(&r, "a header longer than the file");
@@ -165,9 +166,8 @@ dis_status dis__npy_open(const char *file, const void *bytes, size_t n_bytes, di
     }
     const size_t have = n_bytes - begin - length;
     if (a.n * a.size != have)
-        return dis__fail_at(DIS_EDATA, file, 0, 0,
-                            "the shape asks for %zu bytes of numbers and the file has %zu; is it %s?", a.n * a.size,
-                            have, a.n * a.size > have ? "cut off" : "more than one array");
+        return dis__fail_at(DIS_EDATA, file, 0, 0, "the shape requires %zu bytes and the file has %zu; is it %s?",
+                            a.n * a.size, have, a.n * a.size > have ? "truncated" : "more than one array");
     if (a.n_dims < 2) a.fortran = false;
     if (a.fortran && a.n_dims > 2)
         return fail(

@@ -41,8 +41,7 @@ static dis_status read_shape(const dis__json *json, const dis__json_value *shape
     t->n = 1;
     size_t max = t->dtype->size; /* a dimension of 0 must not hide an overflow of the others */
     for (size_t d = 0; d < t->n_dims; d++) {
-        if (!as_size(shape + 1 + d, &t->dim[d]))
-            return dis__json_fail(json, shape, "a dimension that is no whole number");
+        if (!as_size(shape + 1 + d, &t->dim[d])) return dis__json_fail(json, shape, "a dimension is not an integer");
         if (__builtin_mul_overflow(max, t->dim[d] ? t->dim[d] : 1, &max))
             return dis__json_fail(json, shape, "a shape too large for any file");
         t->n *= t->dim[d];
@@ -57,19 +56,19 @@ static dis_status read_tensor(const dis__json *json, const dis__json_value *name
     const dis__json_value *v = name + 1;
     const dis__json_value *dtype = dis__json_member(v, "dtype"), *offsets = dis__json_member(v, "data_offsets");
     if (v->kind != DIS_JSON_OBJECT || v->n != 3 || !dtype || !offsets)
-        return dis__json_fail(json, v, "a tensor is described by dtype, shape and data_offsets");
+        return dis__json_fail(json, v, "a tensor needs dtype, shape and data_offsets");
     *t = (dis__tensor){.name = name->text, .name_length = name->length};
     t->dtype = dtype->kind == DIS_JSON_STRING ? dis__dtype_find(dtype->text, dtype->length) : NULL;
-    if (!t->dtype) return dis__json_fail(json, dtype, "a dtype that is not known");
+    if (!t->dtype) return dis__json_fail(json, dtype, "unknown dtype");
     DIS_TRY(read_shape(json, dis__json_member(v, "shape"), t));
     size_t begin, end;
     if (offsets->kind != DIS_JSON_ARRAY || offsets->n != 2 || !as_size(offsets + 1, &begin) ||
         !as_size(offsets + 2, &end))
-        return dis__json_fail(json, offsets, "data_offsets are two whole numbers");
+        return dis__json_fail(json, offsets, "data_offsets must be two integers");
     if (begin > end || end > n)
         return dis__json_fail(
             json, offsets,
-            "data_offsets beyond the file, which has %zu bytes of numbers: it was cut short; get it again", n);
+            "data_offsets beyond the file, which has %zu bytes of values: it is truncated; download it again", n);
     if (end - begin != t->n * t->dtype->size)
         return dis__json_fail(json, offsets, "%zu bytes for a shape that takes %zu", end - begin,
                               t->n * t->dtype->size);
@@ -114,16 +113,16 @@ static void sort_by_place(dis__tensor *tensors, size_t n)
 static dis_status read_header(const dis__json *json, const dis__json_value *root, const char *bytes, size_t n,
                               dis__safetensors *out)
 {
-    if (root->kind != DIS_JSON_OBJECT) return dis__json_fail(json, root, "the header is no JSON object");
+    if (root->kind != DIS_JSON_OBJECT) return dis__json_fail(json, root, "the header is not a JSON object");
     DIS_TRY(dis__alloc_array(&out->tensors, root->n, sizeof *out->tensors));
     const dis__json_value *v = root + 1;
     for (uint32_t i = 0; i < root->n; i++, v += 1 + v[1].skip) {
         if (dis__json_equals(v, "__metadata__")) {
             out->metadata = v + 1;
-            if (v[1].kind != DIS_JSON_OBJECT) return dis__json_fail(json, v + 1, "__metadata__ is no object");
+            if (v[1].kind != DIS_JSON_OBJECT) return dis__json_fail(json, v + 1, "__metadata__ is not an object");
             for (uint32_t m = 0; m < 2 * v[1].n; m++)
                 if (v[2 + m].kind != DIS_JSON_STRING)
-                    return dis__json_fail(json, v + 2 + m, "__metadata__ holds something other than texts");
+                    return dis__json_fail(json, v + 2 + m, "__metadata__ contains values other than texts");
         } else {
             DIS_TRY(read_tensor(json, v, bytes, n, &out->tensors[out->n_tensors++]));
         }
@@ -139,7 +138,7 @@ static dis_status read_header(const dis__json *json, const dis__json_value *root
         at += n_bytes_of(t);
     }
     if (at != bytes + n)
-        return dis__fail_at(DIS_EDATA, json->position.file, 0, 0, "%zu bytes that belong to no tensor at the end",
+        return dis__fail_at(DIS_EDATA, json->position.file, 0, 0, "%zu bytes at the end that belong to no tensor",
                             (size_t)(bytes + n - at));
     return DIS_OK;
 }
@@ -158,7 +157,7 @@ dis_status dis__safetensors_open(const char *file, const void *bytes, size_t n_b
     for (int i = 7; i >= 0; i--) length = length << 8 | b[i];
     if (length > DIS_SAFETENSORS_HEADER || length > n_bytes - 8)
         return dis__fail_at(DIS_EDATA, file, 0, 0,
-                            "not a safetensors file, or one that is cut off: a header of %llu bytes in a file of %zu",
+                            "not a safetensors file, or one that is truncated: a header of %llu bytes in a file of %zu",
                             (unsigned long long)length, n_bytes);
     dis__safetensors opened = {0};
     const char *header = (const char *)b + 8, *numbers = header + length;

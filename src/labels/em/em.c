@@ -164,9 +164,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     const size_t n_all = p.n_shards;
     if (n_all < part->n_owners)
         return dis__comm_first_failure(
-            comm, dis__fail(DIS_EUSAGE,
-                            "the tables of %s are too large beside so few votes to be shared out over "
-                            "%zu ranks; use at most %zu",
+            comm, dis__fail(DIS_EUSAGE, "the tables of %s are too large for so few votes on %zu ranks; use at most %zu",
                             fit->method->info.name, part->n_owners, n_all));
     const bool owner = (size_t)comm->rank < part->n_owners;
     const size_t first = owner ? n_all / part->n_owners * (size_t)comm->rank : 0;

@@ -125,9 +125,7 @@ static dis_status judge_workers(crowdlab *c)
     dis__free(same);
     DIS_TRY(sum_status);
     return n > 0 ? DIS_OK
-                 : dis__fail(DIS_EDATA,
-                             "crowdlab judges workers by each other, and no item has votes of two; use another "
-                             "method");
+                 : dis__fail(DIS_EDATA, "crowdlab compares annotators, and no item has two votes; use another method");
 }
 
 /* Integer counts over the items with 2 votes or more, after the counts of their consensus by class. */

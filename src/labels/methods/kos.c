@@ -110,7 +110,7 @@ static dis_status fit_kos(const dis__fit_args *args, dis_fit *fit)
         return DIS_OK;
     }
     if (fit->n_classes != 2)
-        return dis__fail(DIS_EDATA, "kos is for two classes, and the votes have %zu; choose another method",
+        return dis__fail(DIS_EDATA, "kos needs two classes, but the votes have %zu; choose another method",
                          fit->n_classes);
     dis_status status = dis__alloc_array(&k.x, args->votes.n_votes, sizeof *k.x);
     if (status == DIS_OK) status = dis__alloc_array(&k.y, args->votes.n_votes, sizeof *k.y);

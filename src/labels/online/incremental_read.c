@@ -15,7 +15,7 @@ dis_status dis__incremental_fail(const dis_incremental *g, const char *reason)
 dis_status dis__incremental_check_values(const dis_incremental *g, int part, uint64_t first, uint64_t n)
 {
     const dis__tensor *t = g->part[part];
-    if (first > t->n || n > t->n - first) return dis__incremental_fail(g, "parts that do not fit together");
+    if (first > t->n || n > t->n - first) return dis__incremental_fail(g, "the parts have inconsistent sizes");
     return dis__tensor_check_range(&g->check, (const char *)t->data + first * t->dtype->size,
                                    (size_t)n * t->dtype->size);
 }
@@ -52,8 +52,7 @@ static dis_status check_parts(dis_incremental *g)
     const dis__json_value *format = dis__safetensors_metadata(&g->file, "format");
     const dis__json_value *version = dis__safetensors_metadata(&g->file, "version");
     if (!format || !dis__json_equals(format, DIS_INCREMENTAL_FORMAT))
-        return dis__fail_at(DIS_EDATA, g->path, 0, 0,
-                            "not a state that votes can be added to; save one with `dis_incremental_write`");
+        return dis__fail_at(DIS_EDATA, g->path, 0, 0, "not a growing state; save one with `dis_incremental_write`");
     if (!version || !dis__json_equals(version, DIS_INCREMENTAL_VERSION))
         return dis__incremental_fail(g, "a state of another version of dissent");
     DIS_TRY(dis__tensor_check_open(&g->file, g->path, &g->check));
@@ -74,14 +73,14 @@ static dis_status check_parts(dis_incremental *g)
         K > DIS_MAX_CLASSES || p[DIS_INCREMENTAL_CLASS_SUM]->n != K ||
         p[DIS_INCREMENTAL_COUNTS]->n != dis__saturating_size(g->n_workers, K * K, 0) ||
         p[DIS_INCREMENTAL_LABEL]->n != p[DIS_INCREMENTAL_WORKER]->n || slots <= g->n_items || (slots & (slots - 1)))
-        return dis__incremental_fail(g, "parts that do not fit together");
+        return dis__incremental_fail(g, "the parts have inconsistent sizes");
     DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_KEY, 0, 2));
     DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_CLASS_SUM, 0, K));
     DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_COUNTS, 0, p[DIS_INCREMENTAL_COUNTS]->n));
     for (size_t x = 0; x < p[DIS_INCREMENTAL_COUNTS]->n; x++) {
         double count;
         memcpy(&count, (const char *)p[DIS_INCREMENTAL_COUNTS]->data + x * sizeof count, sizeof count);
-        if (!(count >= 0 && isfinite(count))) return dis__incremental_fail(g, "counts that are no counts");
+        if (!(count >= 0 && isfinite(count))) return dis__incremental_fail(g, "invalid counts");
     }
     return DIS_OK;
 }

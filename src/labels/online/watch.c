@@ -233,7 +233,7 @@ static dis_status vote_again(dis_watch *w, size_t i, size_t a, size_t label, con
 {
     if (w->o.duplicates == DIS_DUPLICATES_ERROR)
         return dis__fail(DIS_EDATA,
-                         "worker \"%.*s\" votes on task \"%.*s\" again; say which vote counts (`duplicates`)",
+                         "worker \"%.*s\" votes on task \"%.*s\" again; choose the vote to keep (`duplicates`)",
                          v->n_worker > 100 ? 100 : (int)v->n_worker, v->worker, v->n_task > 100 ? 100 : (int)v->n_task,
                          v->task);
     w->duplicates++;
@@ -278,7 +278,7 @@ dis_status dis_watch_add(dis_watch *w, const dis_watch_vote *given)
     const dis_watch_vote *v = &vote_given;
     DIS_TRY(check_id("task", v->n_task));
     DIS_TRY(check_id("worker", v->n_worker));
-    if (v->n_label == 0) return dis__fail(DIS_EDATA, "an empty label; if it means \"no vote\", say `na` \"\"");
+    if (v->n_label == 0) return dis__fail(DIS_EDATA, "an empty label; if it means \"no vote\", set `na` \"\"");
     DIS_TRY(check_id("label", v->n_label));
     const uint64_t hash = dis__siphash(w->key, v->task, v->n_task);
     size_t label, worker, truth, i;

@@ -102,7 +102,7 @@ int dis__layer_conv(dis__net *net, const char *name, int x, int lengths, const d
     const bool over_time = shape.time != DIS_NONE, flat = shape.height == 1;
     const size_t n_in = shape.channels;
     if (o.kernel == 0 || o.kernel > 1 << 20 || o.stride == 0 || o.out == 0 || o.act == DIS_ACT_GELU)
-        return dis__net_build_error(net, DIS_EUSAGE, "%s: a convolution with a size of 0, or GELU", name);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: a convolution with size 0, or with GELU", name);
     if (over_time && (!o.same || o.stride != 1 || shape.height * shape.width != 1))
         return dis__net_build_error(net, DIS_EUSAGE, "%s: over time a convolution keeps the size", name);
     shape.channels = o.out;

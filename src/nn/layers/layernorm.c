@@ -83,7 +83,7 @@ int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residu
     if (!(options->epsilon > 0))
         return dis__net_build_error(net, DIS_EUSAGE, "%s: an epsilon of %g", name, options->epsilon);
     if (options->sample && shape.channels < 2)
-        return dis__net_build_error(net, DIS_EUSAGE, "%s: the deviation of a sample of one", name);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: the standard deviation of a single sample", name);
     ((layernorm *)layer->own)->o = *options;
     dis__layer_param(net, layer, "weight", 1, &shape.channels, DIS_START_ONE, 0);
     if (options->bias) dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);

@@ -200,8 +200,7 @@ int dis__layer_low_rank(dis__net *net, const char *name, int x, int y, const dis
     dis__low_rank_options o = *options;
     if (o.n_out == 0) o.n_out = shape.channels;
     if (!fits(&o, shape.channels))
-        return dis__net_build_error(net, DIS_EUSAGE, "%s: parts that do not lie within %zu columns", name,
-                                    shape.channels);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: parts are not within %zu columns", name, shape.channels);
     dis__layer *layer = dis__net_layer(net, &low_rank_kind, name, (int[]){x, y}, 2, &shape);
     if (!layer) return DIS_NONE;
     low_rank *l = layer->own;

@@ -1,5 +1,5 @@
 /* Column `ref` of the kernel table: the loops in double, with the mathematics of libm and products in plain loops. What
- * the other columns are compared with, and what finite differences are taken of; speed is no aim. */
+ * the other columns are compared with, and what finite differences are taken of; speed is not an aim. */
 #include <math.h>
 #include "nn/ops.h"
 typedef double real;

@@ -2,7 +2,8 @@
  *
  * "Yes" needs two things: at least 90 % of the labels correct (expected, or measured on gold labels), and at most half
  * of the errors of always choosing the most frequent class. Without them the answer is "with care", and "no" where the
- * labels hardly beat that class on gold labels, most are expected to be wrong (on a scale, by more than one class), or the votes agree no more than chance. */
+ * labels hardly beat that class on gold labels, most are expected to be wrong (on a scale, by more than one class), or
+ * the votes agree no more than chance. */
 #include "report/sections/verdict.h"
 #include "stats/distributions.h"
 #include "tool/arrays.h"
@@ -276,7 +277,7 @@ static void put_no_agreement(dis__markup *m, const facts *f)
 static void put_unknown(dis__markup *m, const facts *f)
 {
     if (!f->job->review)
-        dis__markup_append(m, "All votes are for one class, so there is nothing to compare. Mistakes cannot be found, "
+        dis__markup_append(m, "All votes are for one class, so no votes to compare. Mistakes cannot be found, "
                               "and annotators cannot be assessed. Check that the question has more than one answer in "
                               "these data.");
     else if (f->job->verdicts.n_compared == 0)

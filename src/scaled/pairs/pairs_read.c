@@ -73,7 +73,7 @@ dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out)
         named part[3];
         const char *text = dis_names_get(v->tasks, i, &n);
         if (!split(text, n, part))
-            return dis__fail(DIS_EDATA, "\"%.100s\" is no pair of things; read the votes with their columns a and b",
+            return dis__fail(DIS_EDATA, "\"%.100s\" does not name two items; read the votes with their columns a and b",
                              text);
         task[i] = part[0];
         thing[2 * i] = part[1];

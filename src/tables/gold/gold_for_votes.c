@@ -47,7 +47,8 @@ static dis_status match_row(known *k, dis__table_rows *r)
     size_t class = dis_names_find(k->votes->classes, label->text, label->n);
     if (class == SIZE_MAX && (k->o.fold_case || k->o.trim)) class = find_folded(k, label);
     if (class == SIZE_MAX)
-        return dis__table_rows_fail(r, 1, "the gold label \"%.*s\" is no class of the votes; declare it with `classes`",
+        return dis__table_rows_fail(r, 1,
+                                    "the gold label \"%.*s\" is not a class of the votes; declare it with `classes`",
                                     label->n > 200 ? 200 : (int)label->n, label->text);
     int32_t *gold = &k->gold[at->value];
     if (*gold >= 0 && *gold != (int32_t) class) return dis__gold_fail_duplicate(r, 1, "task", *task, "gold label");

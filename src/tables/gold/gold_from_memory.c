@@ -19,7 +19,7 @@ static dis_status check_names(const dis_names *names, const char *what)
     size_t twice;
     DIS_TRY(dis__names_find_duplicate(names, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
-    return dis__fail(DIS_EDATA, "%s: the %s \"%.200s\" is there twice; keep one", from_memory, what,
+    return dis__fail(DIS_EDATA, "%s: the %s \"%.200s\" is repeated; keep one", from_memory, what,
                      dis_names_get(names, twice, NULL));
 }
 
@@ -30,7 +30,7 @@ static dis_status copy_gold(const dis_gold_view *v, dis_gold *gold)
     DIS_TRY(check_names(v->classes, "class"));
     for (size_t i = 0; i < v->n_items; i++)
         if (v->label[i] < 0 || (size_t)v->label[i] >= k)
-            return dis__fail(DIS_EDATA, "%s: the label %d of task \"%.200s\" is none of the %zu classes", from_memory,
+            return dis__fail(DIS_EDATA, "%s: the label %d of task \"%.200s\" is outside of %zu classes", from_memory,
                              v->label[i], dis_names_get(v->tasks, i, NULL), k);
     DIS_TRY(dis__copy_text(&gold->path, from_memory, sizeof from_memory - 1));
     DIS_TRY(dis__alloc_array(&gold->label, v->n_items, sizeof *gold->label));
@@ -49,7 +49,7 @@ dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *given, dis_gol
     const dis_gold_view *view = &own;
     if (view->n_items == 0) return dis__fail(DIS_EDATA, "no gold labels");
     if (!view->tasks || !view->classes || dis_names_count(view->tasks) != view->n_items)
-        return dis__fail(DIS_EUSAGE, "%s need a task each, and the classes", from_memory);
+        return dis__fail(DIS_EUSAGE, "%s need a task each, and classes", from_memory);
     DIS_TRY(dis__check_stop(ctx));
     dis_gold *gold;
     DIS_TRY(dis__alloc_zeroed(&gold, 1, sizeof *gold));

@@ -161,10 +161,10 @@ static dis_status renamed(loader *l, dis__table_rows *r, dis__table_row_cell *la
         }
     if (s->n_map == 0) return DIS_OK;
     if (r)
-        return dis__table_rows_fail(r, LABEL, "\"%.*s\" is none of the labels that the map renames; add it",
+        return dis__table_rows_fail(r, LABEL, "\"%.*s\" is not a key of the map; add it",
                                     (int)(label->n > 200 ? 200 : label->n), label->text);
-    return dis__fail_at(DIS_EDATA, s->path, 0, 0, "\"%.*s\" is none of the labels that the map renames; add it",
-                        (int)label->n, label->text);
+    return dis__fail_at(DIS_EDATA, s->path, 0, 0, "\"%.*s\" is not a key of the map; add it", (int)label->n,
+                        label->text);
 }
 
 static dis_status read_row(loader *l, dis__table_rows *r, uint64_t row)
@@ -181,8 +181,7 @@ static dis_status read_row(loader *l, dis__table_rows *r, uint64_t row)
         return dis__table_rows_fail(r, task.n > DIS_MAX_ID ? rules - 1 : LABEL, "a name of more than %u bytes",
                                     DIS_MAX_ID);
     if (label.n == 0 && s->skip_empty) return DIS_OK;
-    if (label.n == 0)
-        return dis__table_rows_fail(r, LABEL, "an empty %s; leave out tasks that have none", l->kind->what);
+    if (label.n == 0) return dis__table_rows_fail(r, LABEL, "an empty %s; remove tasks without one", l->kind->what);
     bool two;
     char folded[DIS_MAX_ID];
     if (s->fold_case || s->trim) {
@@ -270,7 +269,7 @@ static dis_status load(dis_context *ctx, loader *l, const dis__gold_source *sour
         const bool cifar = s->format ? strcmp(s->format, "cifar") == 0 : dis__path_has_ending(s->path, ".bin");
         DIS_TRY(cifar ? read_cifar(ctx, l) : read_table(ctx, l));
     }
-    if (l->tasks.names.n == 0) return dis__fail(DIS_EDATA, "%s: no %ss in it", l->gold->path, l->kind->what);
+    if (l->tasks.names.n == 0) return dis__fail(DIS_EDATA, "%s: it contains no %ss", l->gold->path, l->kind->what);
     DIS_TRY(dis__name_list_move(&l->tasks.names, &l->gold->tasks));
     return dis__name_list_move(&l->classes.names, &l->gold->classes);
 }

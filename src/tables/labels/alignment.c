@@ -70,8 +70,8 @@ static dis_status class_put(class_list *l, const dis_names *names, size_t k, uin
 static dis_status strange_class(const matcher *m, const char *where, const char *class)
 {
     return dis__fail(DIS_EDATA,
-                     "%s: the class \"%.200s\" is not among the classes of %s; give both the same classes, or let a "
-                     "class that is not there have probability 0 (`lenient`)",
+                     "%s: the class \"%.200s\" is not among the classes of %s; give both the same classes, or read "
+                     "missing classes as probability 0 (`lenient`)",
                      where, class, m->declared_by);
 }
 
@@ -88,7 +88,7 @@ static dis_status gold_classes(matcher *m, class_list *l)
         while (g->label[i] != (int32_t)k) i++;
         return dis__fail(DIS_EDATA,
                          "%s, row %llu: the gold label \"%.200s\" of task \"%.200s\" is not among the classes of %s; "
-                         "fix it, or let it have probability 0 (`lenient`)",
+                         "correct it, or read missing classes as probability 0 (`lenient`)",
                          g->path, (unsigned long long)g->row[i], dis_names_get(g->classes, k, NULL),
                          dis_names_get(g->tasks, i, NULL), m->declared_by);
     }
@@ -112,11 +112,10 @@ static dis_status source_classes(matcher *m, class_list *l, size_t s)
         size_t length;
         const char *name = dis_names_get(first, k, &length);
         if (dis_names_find(names, name, length) == SIZE_MAX)
-            return dis__fail(
-                DIS_EDATA,
-                "%s: no class \"%.200s\", which %s has; give both the same classes, or let a class that is "
-                "not there have probability 0 (`lenient`)",
-                m->source[s].name, name, m->source[0].name);
+            return dis__fail(DIS_EDATA,
+                             "%s: no class \"%.200s\", which %s has; give both the same classes, or read missing "
+                             "classes as probability 0 (`lenient`)",
+                             m->source[s].name, name, m->source[0].name);
     }
     return DIS_OK;
 }
@@ -223,10 +222,9 @@ static dis_status no_common_item(const char *a_is, const dis_names *a, const cha
         text = i < dis_names_count(b) ? dis_names_get(b, i, &n) : NULL;
         if (text) dis__text_list_append(list[1], sizeof list[1], text, n);
     }
-    return dis__fail(DIS_EDATA,
-                     "no item of %s (%s, ...) is in %s (%s, ...), so there is nothing to measure; are the task ids the "
-                     "same?",
-                     a_is, list[0], b_is, list[1]);
+    return dis__fail(
+        DIS_EDATA, "no item of %s (%s, ...) is in %s (%s, ...), so nothing can be computed; are the task ids the same?",
+        a_is, list[0], b_is, list[1]);
 }
 
 static dis_status match_items(matcher *m)

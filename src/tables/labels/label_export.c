@@ -379,7 +379,7 @@ static dis_status choose_control(exporting *e)
     if (status == DIS_EUSAGE && e->o.control && e->o.object) return DIS_OK; /* a control that was not used yet */
     DIS_TRY(status);
     if (!find_type(e))
-        return dis__fail(DIS_EUSAGE, "the control %s is of type %s; labels can go to %s", e->control.control,
+        return dis__fail(DIS_EUSAGE, "the control %s is of type %s; labels can be written to %s", e->control.control,
                          e->control.type, e->target->type_list);
     if (!e->o.control) e->o.control = e->control.control;
     if (!e->o.object && *e->control.object) e->o.object = e->control.object;
@@ -398,7 +398,8 @@ dis_status dis_labels_export(dis_context *ctx, const dis_labels_view *given, con
     e.target = find_target(e.o.target);
     e.notes = &did;
     if (!e.target)
-        return dis__fail(DIS_EUSAGE, "labels cannot go to \"%.60s\"; there are label-studio, argilla and huggingface",
+        return dis__fail(DIS_EUSAGE,
+                         "labels cannot be written for \"%.60s\"; targets: label-studio, argilla and huggingface",
                          e.o.target ? e.o.target : "");
     if (e.o.source && !e.target->row.source)
         return dis__fail(DIS_EUSAGE, "`source` is an export of Label Studio or Argilla; leave it out for %s",

@@ -117,8 +117,8 @@ static dis_status read_list(dis_context *ctx, const char *path, const char *suff
             dis__fail_at(DIS_EDATA, name, 0, 0, "%zu names for the %zu %s of %s", dis_names_count(*out), n, what, path);
     if (status == DIS_OK) status = dis__names_find_duplicate(*out, &twice);
     if (status == DIS_OK && twice != SIZE_MAX)
-        status = dis__fail_at(DIS_EDATA, name, twice + 1, 0, "\"%.200s\" for the second time",
-                              dis_names_get(*out, twice, NULL));
+        status =
+            dis__fail_at(DIS_EDATA, name, twice + 1, 0, "\"%.200s\" is repeated", dis_names_get(*out, twice, NULL));
     dis__free(name);
     return status;
 }
@@ -140,7 +140,7 @@ static dis_status read_table(dis_context *ctx, const char *path, const dis_label
         double *p = labels->p + i * labels->n_classes;
         for (size_t k = 0; k < labels->n_classes; k++)
             if (!(p[k] >= 0 && p[k] <= DBL_MAX))
-                return dis__fail_at(DIS_EDATA, path, 0, 0, "row %zu holds %g, which is no probability", i, p[k]);
+                return dis__fail_at(DIS_EDATA, path, 0, 0, "row %zu contains %g, which is not a probability", i, p[k]);
         dis__row_sum_error sum;
         if (!dis__labels_check_sum(p, labels->n_classes, options->renormalise, &labels->renormalised, &sum))
             return dis__fail_at(DIS_EDATA, path, 0, 0, "row %zu: %s", i, sum.problem);

@@ -126,7 +126,7 @@ static dis_status join(reading *r, size_t *twice)
         n_bytes += r->chunks[j].tasks.used;
         labels->renormalised += r->chunks[j].renormalised;
     }
-    if (all.n == 0) return dis__fail_at(DIS_EDATA, r->input->path, 0, 0, "no labels in it");
+    if (all.n == 0) return dis__fail_at(DIS_EDATA, r->input->path, 0, 0, "it contains no labels");
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&all.bytes, n_bytes, 1), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&all.start, all.n + 1, sizeof *all.start), end);
@@ -185,10 +185,10 @@ static dis_status find_columns(reading *r, dis__csv *csv)
         if (prefixed ? !has_prefix(f) : (i == c->task || named(f, "label") || named(f, "entropy"))) continue;
         const size_t skip = prefixed ? 2 : 0;
         if (f->n == skip)
-            status = dis__fail_at(DIS_EDATA, csv->path, 1, 0, "column %zu is of a class without a name", i + 1);
+            status = dis__fail_at(DIS_EDATA, csv->path, 1, 0, "the class of column %zu has no name", i + 1);
         else if (f->n - skip > DIS_MAX_ID)
-            status = dis__fail_at(DIS_EDATA, csv->path, 1, 0,
-                                  "column %zu is of a class with a name of more than 64 KiB", i + 1);
+            status =
+                dis__fail_at(DIS_EDATA, csv->path, 1, 0, "the class name of column %zu has more than 64 KiB", i + 1);
         else
             status = dis__name_list_add(&classes, f->text + skip, f->n - skip);
         if (status == DIS_OK) c->p[classes.n - 1] = i;
@@ -209,7 +209,7 @@ static dis_status number_problem(const reading *r, dis__csv *csv, const dis__csv
 {
     return dis__csv_fail(csv, f, "\"%.*s\" is not a finite number%s", (int)(f->n < 100 ? f->n : 100), f->text,
                          strcmp(dis_names_get(r->labels->classes, k, NULL), "worker") == 0
-                             ? "; these look like votes: dissent labels makes labels of them"
+                             ? "; these look like votes: compute labels with dissent labels"
                              : "");
 }
 
@@ -259,8 +259,7 @@ static dis_status csv_task_twice(const reading *r, size_t twice)
     for (size_t i = 0; i <= twice && status == DIS_OK; i++) status = dis__csv_next(&csv, &more);
     if (status == DIS_OK) {
         const dis__csv_field *f = &csv.field[r->columns.task];
-        status =
-            dis__csv_fail(&csv, f, "the task \"%.*s\" for the second time", (int)(f->n < 200 ? f->n : 200), f->text);
+        status = dis__csv_fail(&csv, f, "the task \"%.*s\" is repeated", (int)(f->n < 200 ? f->n : 200), f->text);
     }
     dis__csv_close(&csv);
     return status;
@@ -320,10 +319,10 @@ static dis_status json_parts(const dis__json *json, const dis__json_value *root,
                               *task ? "p" : "task", keys);
     }
     if ((*task)->kind != DIS_JSON_STRING && (*task)->kind != DIS_JSON_NUMBER)
-        return dis__json_fail(json, *task, "a task that is no text");
+        return dis__json_fail(json, *task, "a task that is not a text");
     if (task_problem((*task)->length)) return dis__json_fail(json, *task, "%s", task_problem((*task)->length));
     if ((*p)->kind != DIS_JSON_OBJECT)
-        return dis__json_fail(json, *p, "p is no object; it reads {\"class\": probability, ...}");
+        return dis__json_fail(json, *p, "p is not an object; it reads {\"class\": probability, ...}");
     return DIS_OK;
 }
 
@@ -342,8 +341,8 @@ static dis_status read_json_row(const reading *r, chunk *to, const dis__json *js
         const char *expected = dis_names_get(labels->classes, k, &n);
         if (n != v->length || memcmp(expected, v->text, n) != 0)
             at = dis__name_index_find(&r->classes, v->text, v->length);
-        if (at == SIZE_MAX) return dis__json_fail(json, v, "a class that the first line does not have");
-        if (v[1].kind != DIS_JSON_NUMBER) return dis__json_fail(json, v + 1, "a probability that is no number");
+        if (at == SIZE_MAX) return dis__json_fail(json, v, "a class is missing from the first line");
+        if (v[1].kind != DIS_JSON_NUMBER) return dis__json_fail(json, v + 1, "a probability that is not a number");
         if (v[1].number < 0) return dis__json_fail(json, v + 1, "a probability below 0");
         row[at] = v[1].number; /* equal keys are refused, so that every class is met once */
     }
@@ -401,7 +400,7 @@ static dis_status read_jsonl(reading *r)
     DIS_TRY(dis__run_jobs(r->ctx, r->n_chunks, jsonl_job, r));
     DIS_TRY(join(r, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
-    return dis__fail_at(DIS_EDATA, r->input->path, twice + 1, 0, "the task \"%.200s\" for the second time",
+    return dis__fail_at(DIS_EDATA, r->input->path, twice + 1, 0, "the task \"%.200s\" is repeated",
                         dis_names_get(r->labels->tasks, twice, NULL));
 }
 

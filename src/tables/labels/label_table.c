@@ -95,7 +95,7 @@ static dis_status match(const dis_names *from, const dis_names *to, const char *
     if (dis_names_count(from) == n) return DIS_OK;
     /* `from` has more: name one of them. */
     DIS_TRY(dis__names_find_missing(from, to, &which));
-    if (which == SIZE_MAX) return dis__fail(DIS_EDATA, "the same %s more than once", what);
+    if (which == SIZE_MAX) return dis__fail(DIS_EDATA, "a %s is repeated", what);
     return dis__fail(DIS_EDATA, "labels for the %s \"%.200s\", which the other table does not have; give both the same",
                      what, dis_names_get(from, which, NULL));
 }

@@ -392,7 +392,7 @@ dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *given, cons
     DIS_TRY(dis__output_file_format(format, path, "csv|tsv|jsonl|npy", &name));
     if (labels->n_classes == 0) return dis__fail(DIS_EUSAGE, "labels without classes cannot be written");
     if (dis_names_count(labels->tasks) != labels->n_items || dis_names_count(labels->classes) != labels->n_classes)
-        return dis__fail(DIS_EUSAGE, "labels of %zu items and %zu classes with %zu and %zu names", labels->n_items,
+        return dis__fail(DIS_EUSAGE, "labels have %zu items and %zu classes, but %zu and %zu names", labels->n_items,
                          labels->n_classes, dis_names_count(labels->tasks), dis_names_count(labels->classes));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(texts[i].name, name) == 0) {

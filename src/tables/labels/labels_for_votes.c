@@ -70,7 +70,7 @@ static dis_status check_classes(const char *path, const dis_labels_view *l, cons
         for (size_t r = 0; r < l->n_items; r++)
             if (l->p[r * l->n_classes + k] > 0)
                 return dis__fail(DIS_EDATA,
-                                 "%s: the label \"%.200s\" is no class of the votes; declare it among the classes",
+                                 "%s: the label \"%.200s\" is not a class of the votes; declare it among the classes",
                                  path, dis_names_get(l->classes, k, NULL));
     }
     return DIS_OK;

@@ -22,7 +22,7 @@ static dis_status copy_names(const dis_names *names, size_t n, const char *what,
     size_t twice;
     DIS_TRY(dis__names_find_duplicate(names, &twice));
     if (twice != SIZE_MAX)
-        return dis__fail(DIS_EDATA, "the %s \"%.200s\" is there twice", what, dis_names_get(names, twice, NULL));
+        return dis__fail(DIS_EDATA, "the %s \"%.200s\" is repeated", what, dis_names_get(names, twice, NULL));
     return dis__names_copy(names, out);
 }
 
@@ -62,7 +62,7 @@ dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *given, dis
     DIS_TRY(DIS_OPTIONS_COPY(dis_labels_view, &own, given));
     const dis_labels_view *view = &own;
     if (view->n_items == 0 || view->n_classes == 0)
-        return dis__fail(DIS_EDATA, "%zu items of %zu classes make no labels", view->n_items, view->n_classes);
+        return dis__fail(DIS_EDATA, "labels need items and classes; got %zu and %zu", view->n_items, view->n_classes);
     DIS_TRY(dis__check_stop(ctx));
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));

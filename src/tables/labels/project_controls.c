@@ -182,7 +182,7 @@ dis_status dis__project_find_control(dis_context *ctx, const char *path, const d
     if (list.n == 0 && name) return DIS_OK;
     if (list.n == 0) return reader->fail_none(path);
     if (n_found != 1 && !name)
-        return dis__fail(DIS_EUSAGE, "which %s are the labels of? Name it with `control`; %s has: %s", reader->word,
+        return dis__fail(DIS_EUSAGE, "several %ss; name the one of the labels with `control`; %s has: %s", reader->word,
                          path, have);
     if (n_found != 1)
         return dis__fail(DIS_EUSAGE, "%s has no %s \"%.100s\"; name one with `control`: %s", path, reader->word, name,

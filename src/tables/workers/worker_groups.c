@@ -94,7 +94,7 @@ static dis_status place_of(const dis_worker_groups_options *o, const dis_votes_v
 {
     double x;
     if (!dis__parse_real(text, n, &x))
-        return dis__fail(DIS_EDATA, "worker \"%.100s\": \"%.100s\" is no number, and `cuts` are for numbers",
+        return dis__fail(DIS_EDATA, "worker \"%.100s\": \"%.100s\" is not a number, and `cuts` are for numbers",
                          dis_names_get(v->workers, w, NULL), text);
     for (*c = 0; *c < o->n_cuts && x >= o->cuts[*c];) ++*c;
     return DIS_OK;
@@ -108,8 +108,7 @@ static dis_status add_value(sorting *s, dis__name_list *list, size_t w, const ch
             return DIS_OK;
         }
     if (list->n == MAX_VALUES)
-        return dis__fail(DIS_ELIMIT,
-                         "more than %d different values: this column tells workers apart rather than groups",
+        return dis__fail(DIS_ELIMIT, "more than %d different values: this column identifies workers rather than groups",
                          MAX_VALUES);
     s->of[w] = (uint32_t)list->n;
     return dis__name_list_add(list, text, n);
@@ -264,7 +263,7 @@ static dis_status check(const dis_votes_view *v, const dis_names *given, const d
         return dis__fail(DIS_EUSAGE, "%zu `cuts`; at most %u are possible", o->n_cuts, DIS_MAX_GROUPS - 1);
     for (size_t c = 0; c < o->n_cuts; c++)
         if (!isfinite(o->cuts[c]) || (c && o->cuts[c] <= o->cuts[c - 1]))
-            return dis__fail(DIS_EUSAGE, "`cuts` must be rising numbers");
+            return dis__fail(DIS_EUSAGE, "`cuts` must be ascending numbers");
     return DIS_OK;
 }
 

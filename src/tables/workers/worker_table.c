@@ -230,7 +230,7 @@ static dis_status parse_workers(loader *l, const dis__json *json, const dis__jso
     for (uint32_t m = 0; m < root->n; m++) {
         const dis__json_value *v = key + 1;
         if (v->kind != DIS_JSON_OBJECT)
-            return dis__json_fail(json, v, "what is said of worker \"%.*s\" must be an object",
+            return dis__json_fail(json, v, "the entry of worker \"%.*s\" must be an object",
                                   (int)(key->length > 100 ? 100 : key->length), key->text);
         if (key->length == 0) return dis__json_fail(json, key, "an empty worker id; every worker needs one");
         DIS_TRY(put_worker(l, 0, key->text, key->length));
@@ -322,7 +322,7 @@ static dis_status comes_twice(const loader *l, const dis_names *workers, size_t 
     size_t first = 0;
     while (strcmp(dis_names_get(workers, first, NULL), name) != 0) first++;
     if (!l->line[second])
-        return dis__fail_at(DIS_EDATA, l->path, 0, 0, "worker \"%.200s\" comes twice; keep one", name);
+        return dis__fail_at(DIS_EDATA, l->path, 0, 0, "worker \"%.200s\" is repeated; keep one", name);
     return dis__fail_at(DIS_EDATA, l->path, l->line[second], 0, "worker \"%.200s\" is in line %llu, too; keep one row",
                         name, (unsigned long long)l->line[first]);
 }
@@ -413,7 +413,7 @@ dis_status dis_worker_table_values(const dis_worker_table *t, const char *column
         status =
             dis__fail(DIS_EDATA,
                       "%s: none of the %zu workers of the votes is in the table (\"%.60s\" there, \"%.60s\" here); "
-                      "name the column of the ids with `id_column`, or what to put before them with `id_prefix`",
+                      "name the column of the ids with `id_column`, or a prefix with `id_prefix`",
                       t->path, v.n_workers, dis_names_get(v.workers, 0, NULL), dis_names_get(t->workers, 0, NULL));
     if (status == DIS_OK) status = collect_values(t, at, row, v.n_workers, &list);
     if (status == DIS_OK) status = dis__name_list_move(&list, out);

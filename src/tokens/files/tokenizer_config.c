@@ -66,7 +66,7 @@ static dis_status parse_added_tokens(dis__tokenizer_reader *r, const dis__json_v
         int32_t id = 0;
         for (uint32_t k = 0; k < at->length; k++) {
             if (at->text[k] < '0' || at->text[k] > '9' || id >= DIS_TOKEN_MAX_IDS / 10)
-                return dis__json_fail(&r->json, at, "added_tokens_decoder: an id must be a whole number");
+                return dis__json_fail(&r->json, at, "added_tokens_decoder: an id must be an integer");
             id = 10 * id + (at->text[k] - '0');
         }
         if (!content) return dis__json_fail(&r->json, at + 1, "added_tokens_decoder: content must be a text");

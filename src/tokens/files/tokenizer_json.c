@@ -74,7 +74,7 @@ dis_status dis__field_id(dis__tokenizer_reader *r, const dis__json_value *v, con
 {
     const double x = v->kind == DIS_JSON_NUMBER ? v->number : -1;
     if (!(x >= 0 && x < DIS_TOKEN_MAX_IDS) || x != (double)(int32_t)x)
-        return dis__json_fail(&r->json, v, "%s must be a whole number from 0 to %d", what, DIS_TOKEN_MAX_IDS - 1);
+        return dis__json_fail(&r->json, v, "%s must be an integer from 0 to %d", what, DIS_TOKEN_MAX_IDS - 1);
     *out = (int32_t)x;
     return DIS_OK;
 }

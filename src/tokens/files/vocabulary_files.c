@@ -203,7 +203,7 @@ static dis_status put_merges(dis__model *m, lines *l)
         const uint32_t id = joined(&m->vocabulary, text, left, space + 1, right);
         if (a == DIS_TRIE_NONE || b == DIS_TRIE_NONE || id == DIS_TRIE_NONE)
             return dis__fail_at(DIS_EDATA, l->in.path, l->line, 1,
-                                "both tokens of a merge and what they become must be in the vocabulary");
+                                "both tokens of a merge and the merged token must be in the vocabulary");
         dis__bpe_put(m, a, b, rank++, id);
     }
     return DIS_OK;

@@ -275,7 +275,7 @@ static dis_status put_merge(dis__tokenizer_reader *r, const dis__json_value *at,
         known = (node = dis__trie_step(&m->vocabulary, node, side[1][i])) != 0;
     const uint32_t id = known ? m->vocabulary.value[node] : DIS_TRIE_NONE;
     if (id == DIS_TRIE_NONE)
-        return dis__json_fail(&r->json, at, "merge %u: its two parts and what they become must be in the vocabulary",
+        return dis__json_fail(&r->json, at, "merge %u: its two parts and the merged token must be in the vocabulary",
                               rank + 1);
     dis__bpe_put(m, left, right, rank, id);
     return DIS_OK;

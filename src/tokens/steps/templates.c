@@ -166,7 +166,7 @@ static dis_status read_any(dis__tokenizer_reader *r, const dis__json_value *v, d
         if (!dis__json_equals(type, kinds[i].name)) continue;
         DIS_TRY(dis__check_fields(r, v, "post_processor", kinds[i].fields));
         if (kinds[i].shapes && *shaped)
-            return dis__json_fail(&r->json, v, "post_processor: a second one that puts tokens around is not supported");
+            return dis__json_fail(&r->json, v, "post_processor: a second one that adds tokens is not supported");
         *shaped |= kinds[i].shapes;
         return kinds[i].read(r, v, out);
     }

@@ -196,7 +196,7 @@ static dis_status read_schema(dis__model_json *s)
     DIS_TRY(dis__model_json_read_count(s, s->root, "schema_version", &s->schema));
     if (s->schema >= OLD_SCHEMA && s->schema <= SCHEMA) return DIS_OK;
     return dis__json_fail(&s->json, dis__json_member(s->root, "schema_version"),
-                          "schema version %zu, and dissent %s reads %d and %d; use the version that wrote the model",
+                          "schema version %zu, but dissent %s reads %d and %d; use the version that wrote the model",
                           s->schema, dis_version(), OLD_SCHEMA, SCHEMA);
 }
 
@@ -228,7 +228,7 @@ static dis_status read_curve(const dis__model_json *s, dis_model *m)
                                               .rate = number_of(e, "rate"),
                                               .dev = number_of(e, "dev"),
                                               .dev_cross_entropy = number_of(e, "dev_cross_entropy")};
-    if (m->best_epoch >= m->n_epochs) return dis__json_fail(&s->json, v, "the best epoch is none of the curve's");
+    if (m->best_epoch >= m->n_epochs) return dis__json_fail(&s->json, v, "the best epoch is not in the curve");
     return DIS_OK;
 }
 
@@ -315,7 +315,7 @@ static dis_status read_tensors(const dis__safetensors *file, const char *path, c
     for (size_t i = 0; i < file->n_tensors; i++) {
         const dis__tensor *t = &file->tensors[i];
         if (t->name_length >= DIS_NET_NAME || t->n_dims > DIS_PARAM_DIMS || strcmp(t->dtype->name, "F32") != 0)
-            return dis__fail_at(DIS_EDATA, path, 0, 0, "an array that no model of dissent has");
+            return dis__fail_at(DIS_EDATA, path, 0, 0, "an array that models of dissent do not have");
         memcpy(w->info[i].name, t->name, t->name_length);
         w->info[i].n_dims = t->n_dims;
         memcpy(w->info[i].dim, t->dim, t->n_dims * sizeof *t->dim);
@@ -348,16 +348,15 @@ static dis_status check_weights(const dis__safetensors *file, const dis__input *
         dis__sha256_hex(&sha, have);
     }
     if (strcmp(have, hex) != 0)
-        return dis__fail_at(
-            DIS_EDATA, in->path, 0, 0,
-            "its numbers are not those that model.json was written with; the file was damaged or replaced");
+        return dis__fail_at(DIS_EDATA, in->path, 0, 0,
+                            "its weights do not match model.json; the file was damaged or replaced");
     if (schema == OLD_SCHEMA) return DIS_OK;
     const dis__json_value *metadata = dis__safetensors_metadata(file, MEANING);
     dis__model_hash_metadata(m, meaning);
     if (metadata && metadata->length == HEX && memcmp(metadata->text, meaning, HEX) == 0) return DIS_OK;
     return dis__fail_at(DIS_EDATA, json, 0, 0,
-                        "classes, words or settings are not those that the model was trained with, or in another "
-                        "order; it was changed after dissent wrote it");
+                        "classes, words or settings are not those that the model was trained with, or are in another "
+                        "order; the model was changed after dissent wrote it");
 }
 
 static dis_status read_weights(dis_context *ctx, const char *path, const char *json, size_t schema, const char *hex,
@@ -403,8 +402,7 @@ static dis_status check_folder(const char *folder)
     bool mapped;
     DIS_TRY(dis__file_exists(folder, "model.json", &mapped));
     if (mapped) return DIS_OK;
-    return dis__fail(DIS_EIO,
-                     "%s: no model there; a model is a folder with model.json in it, as dissent train writes it",
+    return dis__fail(DIS_EIO, "%s: not a model; a model is a folder written by dissent train, with a model.json",
                      folder);
 }
 
@@ -427,6 +425,6 @@ dis_status dis_model_read(dis_context *ctx, const char *folder, dis_model **out)
 dis_status dis_model_export(const dis_model *model, const char *folder)
 {
     if (model->row->export) return model->row->export(model, folder);
-    return dis__fail(DIS_EUSAGE, "the model %s has no form that other software loads; encoder and encoder-tagger have",
+    return dis__fail(DIS_EUSAGE, "the model %s cannot be exported to other software; encoder and encoder-tagger can",
                      model->row->info.name);
 }

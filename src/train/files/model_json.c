@@ -43,7 +43,7 @@ dis_status dis__model_json_member(const dis__model_json *s, const dis__json_valu
 {
     *out = dis__json_member(of, key);
     if (!*out) return dis__json_fail(&s->json, of, "no \"%s\": not a model that dissent has written", key);
-    if ((*out)->kind != kind) return dis__json_fail(&s->json, *out, "\"%s\" is of another kind", key);
+    if ((*out)->kind != kind) return dis__json_fail(&s->json, *out, "\"%s\" has another type", key);
     return DIS_OK;
 }
 
@@ -59,7 +59,7 @@ dis_status dis__model_json_read_count(const dis__model_json *s, const dis__json_
     const dis__json_value *v;
     DIS_TRY(dis__model_json_member(s, of, key, DIS_JSON_NUMBER, &v));
     if (!(v->number >= 0 && v->number <= 1e15) || v->number != floor(v->number))
-        return dis__json_fail(&s->json, v, "\"%s\" is no count", key);
+        return dis__json_fail(&s->json, v, "\"%s\" is not a count", key);
     *out = (size_t)v->number;
     return DIS_OK;
 }
@@ -72,7 +72,7 @@ dis_status dis__model_json_read_seed(const dis__model_json *s, const dis__json_v
     uint64_t x = 0;
     for (uint32_t i = 0; i < v->length; i++) {
         const unsigned digit = (unsigned)(v->text[i] - '0');
-        if (digit > 9 || x > (UINT64_MAX - digit) / 10) return dis__json_fail(&s->json, v, "\"%s\" is no seed", key);
+        if (digit > 9 || x > (UINT64_MAX - digit) / 10) return dis__json_fail(&s->json, v, "\"%s\" is not a seed", key);
         x = x * 10 + digit;
     }
     *out = x;

@@ -30,7 +30,8 @@ dis_status dis__train_options_check(const dis_model_train_options *o)
         if (row->kind != DIS_TRAIN_COUNT && row->kind != DIS_TRAIN_REAL) continue;
         const double x = row->kind == DIS_TRAIN_COUNT ? (double)*(const size_t *)at : *(const double *)at;
         if (!(x >= row->low && x <= row->high))
-            return dis__fail(DIS_EUSAGE, "`%s` is %g; it goes from %g to %g", row->field, x, row->low, row->high);
+            return dis__fail(DIS_EUSAGE, "`%s` is %g; it must be between %g and %g", row->field, x, row->low,
+                             row->high);
     }
     return DIS_OK;
 }

@@ -207,7 +207,7 @@ static dis_status check_run(dis__training *t, const dis__safetensors *file, cons
     key_of(t, key);
     if (text_of(file, "run", have, sizeof have) && strcmp(key, have) == 0) return DIS_OK;
     return dis__fail_at(DIS_EDATA, path, 0, 0,
-                        "a checkpoint of a run with other settings or other data; resume with the same settings and "
+                        "the checkpoint is of a run with other settings or data; resume with the same settings and "
                         "data, or leave out `resume`");
 }
 

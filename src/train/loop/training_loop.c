@@ -27,7 +27,7 @@ static dis_status check_options(const dis_model_train_options *o)
     DIS_TRY(dis__train_options_check(o));
     if (o->log_base == 1) return dis__fail(DIS_EUSAGE, "`log_base` 1: must be above 0 and not 1");
     if (o->worker_features && !dis__objective_row_find(o->objective)->annotator)
-        return dis__fail(DIS_EUSAGE, "`worker_features` is for objectives that say who is asked: annotator, annot-mix");
+        return dis__fail(DIS_EUSAGE, "`worker_features` is for the objectives annotator and annot-mix");
     if (o->resume && !o->folder) return dis__fail(DIS_EUSAGE, "resuming needs the folder of the checkpoint");
     return DIS_OK;
 }

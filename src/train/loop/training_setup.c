@@ -16,7 +16,7 @@ static dis_status check_kind(const dis_model *model, const dis_items *items)
 {
     const dis_items_kind have = dis_items_get_view(items).kind;
     if (have == model->row->info.items_kind) return DIS_OK;
-    return dis__fail(DIS_EUSAGE, "the model %s learns from %s, and these items are %s", model->row->info.name,
+    return dis__fail(DIS_EUSAGE, "the model %s needs %s, but these items are %s", model->row->info.name,
                      kind_names[model->row->info.items_kind], kind_names[have]);
 }
 
@@ -33,10 +33,10 @@ static dis_status choose_keep(dis__training *t, const dis_model_train_options *o
     const dis_evaluation_metric_row *row = dis_evaluation_metric_get(metric);
     const bool higher = strcmp(row->better, "higher") == 0;
     if (!higher && strcmp(row->better, "lower") != 0)
-        return dis__fail(DIS_EUSAGE, "%s is neither better high nor low; keep the best epoch by another metric", name);
+        return dis__fail(DIS_EUSAGE, "%s has no better direction; keep the best epoch by another metric", name);
     if (row->needs & DIS_NEEDS_WORKERS)
-        return dis__fail(DIS_EUSAGE,
-                         "%s is no metric to keep the best epoch by; log_loss and accuracy are of single votes", name);
+        return dis__fail(DIS_EUSAGE, "%s cannot select the best epoch; log_loss and accuracy of single votes can",
+                         name);
     if (row->needs & DIS_NEEDS_HUMAN && !dev->labels)
         return dis__fail(DIS_EUSAGE, "%s needs soft labels of the development set", name);
     t->keep = metric;
@@ -137,7 +137,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     if (dev) DIS_TRY(check_kind(model, dev->items));
     if (o->encoder && !model->row->pretrained)
         return dis__fail(DIS_EUSAGE,
-                         "`encoder` is for models of pretrained encoders, and %s is none; leave it out, or "
+                         "`encoder` is for models of pretrained encoders, which %s is not; leave it out, or "
                          "choose the model encoder or encoder-tagger",
                          model->row->info.name);
     if (o->classes)
@@ -145,7 +145,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     else
         DIS_TRY(dis__examples_get_classes(train, &model->classes));
     if (t->objective->annotator && o->item_weights)
-        return dis__fail(DIS_EUSAGE, "weights of items are for gold, silver and soft labels; %s learns from votes",
+        return dis__fail(DIS_EUSAGE, "weights of items are for gold, silver and soft labels; %s is trained on votes",
                          t->objective->info.name);
     if (t->objective->annotator) {
         DIS_TRY(make_pairs(t, ctx, train, dev));

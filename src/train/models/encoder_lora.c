@@ -62,7 +62,7 @@ dis_status dis__encoder_merge_lora_weight(const dis_model *model, size_t weight,
     const float *a = find(w, name);
     name[strlen(name) - 1] = 'b';
     const float *b = find(w, name);
-    if (!a || !b) return dis__fail(DIS_EDATA, "the model's numbers lack %s, or what goes with it", name);
+    if (!a || !b) return dis__fail(DIS_EDATA, "the model's weights lack %s, or its counterpart", name);
     const size_t width = info->dim[1], n = low.n_out ? low.n_out : info->dim[0];
     float *sum;
     DIS_TRY(dis__alloc_array(&sum, info->n, sizeof *sum));

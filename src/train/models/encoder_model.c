@@ -151,7 +151,8 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
         return dis__fail(DIS_EUSAGE, "the model needs a pretrained encoder; `encoder` names its folder");
     if (s->choices) DIS_TRY(dis__choices_check(items, (size_t)s->choices));
     if (!s->choices && items->kind == DIS_ITEMS_TEXT && items->n_texts > 2)
-        return dis__fail(DIS_EUSAGE, "items of %zu texts; an encoder takes one or two, or answers: choices=N",
+        return dis__fail(DIS_EUSAGE,
+                         "the items have %zu texts; an encoder reads one or two, or the answers of choices=N",
                          items->n_texts);
     e->n_texts = items->kind == DIS_ITEMS_TEXT ? items->n_texts : 0;
     DIS_TRY(open_folder(ctx, files->encoder, e));
@@ -196,7 +197,7 @@ static dis_status load(const dis__model_json *source, const dis__json_value *obj
 {
     pretrained *e = encoder;
     DIS_TRY(dis__model_json_read_count(source, object, "texts", &e->n_texts));
-    if (!folder) return dis__fail(DIS_EUSAGE, "a model of an encoder is read from its folder");
+    if (!folder) return dis__fail(DIS_EUSAGE, "a model with an encoder must be read from its folder");
     return open_folder(NULL, folder, e);
 }
 

@@ -80,8 +80,8 @@ static dis_status cut_all(sentences *s, const dis_tokenizer_options *o)
     size_t special, *count = NULL, *piece = NULL, n = 0;
     DIS_TRY(count_special(s, o, &special));
     if (o->max_length <= special)
-        return dis__fail(DIS_EUSAGE, "max-length=%zu leaves no room for words beside %zu special tokens", o->max_length,
-                         special);
+        return dis__fail(DIS_EUSAGE, "max-length=%zu leaves no room for words in addition to %zu special tokens",
+                         o->max_length, special);
     dis_status status = dis__alloc_array(&count, s->n_words, sizeof *count);
     if (status == DIS_OK)
         status = dis__alloc_array(&piece, dis__saturating_size(1, s->n_words, s->n + 1), sizeof *piece);

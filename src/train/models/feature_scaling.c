@@ -33,5 +33,5 @@ dis_status dis__feature_scaling_read(const dis__model_json *source, const dis__j
     DIS_TRY(dis__model_json_read_floats(source, object, "shift", scaling->n_features, &scaling->shift));
     DIS_TRY(dis__model_json_read_floats(source, object, "scale", scaling->n_features, &scaling->scale));
     if (!scaling->shift == !scaling->scale) return DIS_OK;
-    return dis__json_fail(&source->json, object, "shift and scale go together");
+    return dis__json_fail(&source->json, object, "shift and scale must be used together");
 }

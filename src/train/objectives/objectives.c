@@ -170,8 +170,7 @@ dis_status dis__objective_parse(const char *spec, const dis__objective_row **row
     DIS_TRY(dis__spec_parse_after("objective", spec, strlen(info->name), info->options, info->n_options, settings,
                                   sizeof *settings));
     if (settings->norm + settings->contrast >= 1)
-        return dis__fail(DIS_EUSAGE, "objective %s: norm and contrast leave nothing of the loss for the votes",
-                         info->name);
+        return dis__fail(DIS_EUSAGE, "objective %s: norm and contrast leave no weight for the votes", info->name);
     *row = found;
     return DIS_OK;
 }

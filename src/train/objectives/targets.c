@@ -61,7 +61,7 @@ dis_status dis__targets_set_class_weights(dis__targets *t, const dis__objective_
     const size_t k = t->n_classes;
     double *count;
     if (objective->annotator || objective->crowd >= 0)
-        return dis__fail(DIS_EUSAGE, "`class_weights` is for gold, silver and soft labels; %s learns from votes",
+        return dis__fail(DIS_EUSAGE, "`class_weights` is for gold, silver and soft labels; %s is trained on votes",
                          objective->info.name);
     DIS_TRY(dis__alloc_array(&t->of_class, k, sizeof *t->of_class));
     DIS_TRY(dis__alloc_zeroed(&count, k, sizeof *count));
@@ -79,7 +79,7 @@ dis_status dis__targets_set_class_weights(dis__targets *t, const dis__objective_
 dis_status dis__targets_set_item_weights(dis__targets *t, const dis__objective_row *objective, const double *weights)
 {
     if (objective->crowd >= 0)
-        return dis__fail(DIS_EUSAGE, "weights of items are for gold, silver and soft labels; %s learns from votes",
+        return dis__fail(DIS_EUSAGE, "weights of items are for gold, silver and soft labels; %s is trained on votes",
                          objective->info.name);
     for (size_t i = 0; i < t->n_items; i++)
         if (!(weights[i] >= 0 && weights[i] <= (double)FLT_MAX))
@@ -105,7 +105,7 @@ dis_status dis__examples_get_classes(const dis_examples *examples, dis_names **o
     if (examples->labels) return dis__names_copy(dis_labels_get_view(examples->labels).classes, out);
     if (examples->votes) return dis__names_copy(dis_votes_get_view(examples->votes).classes, out);
     if (examples->gold) return dis__names_in_class_order(dis_gold_get_view(examples->gold).classes, out);
-    return dis__fail(DIS_EUSAGE, "nothing to learn from: give labels, gold or votes");
+    return dis__fail(DIS_EUSAGE, "nothing to train on: pass labels, gold or votes");
 }
 
 /* place[k]: which of `classes` the source's class k is. */
@@ -119,9 +119,8 @@ static dis_status match_classes(const dis_names *from, const dis_names *classes,
         (*place)[k] = dis_names_find(classes, name, length);
         if ((*place)[k] == SIZE_MAX)
             return dis__fail(DIS_EDATA,
-                             "the class \"%.100s\" of the %s is none of the model's; declare it (`classes`), or give "
-                             "the soft labels a "
-                             "column for it",
+                             "the class \"%.100s\" of the %s is not a class of the model; declare it (`classes`), or "
+                             "add a column to the soft labels",
                              name, what);
     }
     return DIS_OK;
@@ -238,7 +237,7 @@ static dis_status add_votes(matching *m, const dis_votes *votes)
     dis__targets *t = m->t;
     const dis_votes_view v = dis_votes_get_view(votes);
     if (!v.start)
-        return dis__fail(DIS_EDATA, "this input does not say who voted; crowd objectives need one row per vote");
+        return dis__fail(DIS_EDATA, "this input has no annotator ids; crowd objectives need one row per vote");
     DIS_TRY(match(m, v.tasks, v.classes, "votes"));
     DIS_TRY(dis__alloc_array(&t->first, t->n_items + 1, sizeof *t->first));
     DIS_TRY(dis__alloc_array(&t->worker, v.n_votes, sizeof *t->worker));

@@ -1,6 +1,6 @@
-/* Predictions out of fold: items are lined up at random and by label (items/stratified_order.h) and dealt to the folds in turn;
- * each fold is predicted by a model that was trained on all others. Tokens are dealt by whole sentences, without regard
- * to labels.
+/* Predictions out of fold: items are lined up at random and by label (items/stratified_order.h) and dealt to the folds
+ * in turn; each fold is predicted by a model that was trained on all others. Tokens are dealt by whole sentences,
+ * without regard to labels.
  *
  * The label that an item is lined up by is the most probable one of its soft label, else its gold label, else the one
  * that most voted for.
@@ -188,7 +188,9 @@ static dis_status cut(dis_context *ctx, const dis_folds *folds, size_t f, uint64
     if (folds->o.dev == 0) return dis_items_gather(ctx, items, rows, rest, &p->train);
     const size_t n_dev = (size_t)((double)rest * folds->o.dev + .5);
     if (n_dev == 0 || n_dev == rest)
-        return dis__fail(DIS_EDATA, "a development share of %g leaves one side of %zu items empty", folds->o.dev, rest);
+        return dis__fail(DIS_EDATA,
+                         "a development share of %g leaves the training or the development set of %zu items empty",
+                         folds->o.dev, rest);
     dis__shuffle(seed, rest, order);
     for (size_t r = 0; r < rest; r++) order[r] = rows[order[r]];
     DIS_TRY(dis_items_gather(ctx, items, order, n_dev, &p->dev));
@@ -232,7 +234,7 @@ dis_status dis__folds_train(dis_context *ctx, const dis_folds *folds, size_t f, 
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
-    if (f >= folds->o.n_folds) return dis__fail(DIS_EUSAGE, "there is no fold %zu among %zu", f, folds->o.n_folds);
+    if (f >= folds->o.n_folds) return dis__fail(DIS_EUSAGE, "fold %zu is outside of %zu folds", f, folds->o.n_folds);
     if (dev && folds->o.dev > 0)
         return dis__fail(DIS_EUSAGE, "a development set and a share to hold out; use one of them");
     parts p = {0};

@@ -27,7 +27,7 @@ static dis_status match(matching *m, const dis_names *classes, const dis_names *
     DIS_TRY(dis__names_match_alloc(workers, m->v.workers, &m->worker, NULL));
     DIS_TRY(dis__names_match_alloc(classes, m->v.classes, &m->class, &found));
     if (found < m->v.n_classes)
-        return dis__fail(DIS_EDATA, "the votes have a class that is none of the model's; declare it (`classes`)");
+        return dis__fail(DIS_EDATA, "the votes have a class that the model does not have; declare it (`classes`)");
     return DIS_OK;
 }
 
@@ -80,8 +80,7 @@ dis_status dis__worker_examples_init(dis_context *ctx, const dis_items *items, c
     *targets = (dis__targets){0};
     if (!m.v.start)
         return dis__fail(DIS_EDATA, "this input has no annotator ids; give one row per vote with a worker column");
-    if (of.sentence)
-        return dis__fail(DIS_EUSAGE, "models that know who is asked are of items, not of tokens in sentences");
+    if (of.sentence) return dis__fail(DIS_EUSAGE, "annotator models support items, not tokens in sentences");
     dis_status status = match(&m, classes, workers);
     if (status == DIS_OK) status = fill(&m, of.n_items, lenient, pairs, targets);
     if (status == DIS_OK) status = dis_items_gather(ctx, items, m.rows, pairs->n, &pairs->items);

@@ -80,8 +80,9 @@ static dis_status values_of(const dis_worker_table_view *t, size_t column, const
         while (v < n && strcmp(seen[v], cell) != 0) v++;
         if (v < n) continue;
         if (n == MAX_VALUES)
-            status = dis__fail(DIS_EDATA, "the column \"%.60s\" has more than %d values, which are no groups of people",
-                               name, MAX_VALUES);
+            status =
+                dis__fail(DIS_EDATA, "the column \"%.60s\" has more than %d values, which are not groups of people",
+                          name, MAX_VALUES);
         else
             status = dis__name_list_add(&list, seen[n++] = cell, length);
     }
@@ -105,7 +106,7 @@ static dis_status learn_column(const dis_worker_table_view *t, const char *name,
     } else {
         DIS_TRY(values_of(t, column, row, n_workers, c->name, &c->values));
         if (dis_names_count(c->values) == 0)
-            return dis__fail(DIS_EDATA, "the column \"%.100s\" says nothing of the workers of the votes", c->name);
+            return dis__fail(DIS_EDATA, "the column \"%.100s\" has no values for the workers of the votes", c->name);
         c->width = dis_names_count(c->values) + 1;
     }
     f->width += c->width;
@@ -145,7 +146,7 @@ static dis_status make_numbers(const dis__worker_features *f, const dis_worker_t
     for (size_t c = 0; c < f->n_columns; c++) {
         size_t column;
         if (!find_column(t->columns, f->column[c].name, &column))
-            return dis__fail(DIS_EUSAGE, "the worker table has no column \"%.100s\", which the model knows workers by",
+            return dis__fail(DIS_EUSAGE, "the worker table has no column \"%.100s\", which the model requires",
                              f->column[c].name);
         for (size_t w = 0; w < n; w++) {
             size_t length;
@@ -173,7 +174,7 @@ static dis_status learn(const dis_worker_table_view *t, const char *columns, con
     DIS_TRY(dis__alloc_zeroed(&f->column, n_columns, sizeof *f->column));
     for (const char *s = columns;; s++) {
         const size_t length = strcspn(s, ",");
-        if (length == 0) return dis__fail(DIS_EUSAGE, "`worker_features`: names of columns with commas between them");
+        if (length == 0) return dis__fail(DIS_EUSAGE, "`worker_features`: expected column names separated by commas");
         DIS_TRY(learn_column(t, s, length, row, n, f));
         s += length;
         if (!*s) break;

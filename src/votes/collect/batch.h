@@ -14,7 +14,7 @@ enum { DIS_COLUMN_TASK, DIS_COLUMN_WORKER, DIS_ID_COLUMNS };
 enum { DIS_CACHED_LABELS = 128 };
 
 /* Problems of a row that an option can solve. */
-#define DIS_EMPTY_LABEL "an empty label; if it means \"no vote\", say `na` \"\""
+#define DIS_EMPTY_LABEL "an empty label; if it means \"no vote\", set `na` \"\""
 
 /* Kinds of labels. */
 typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLARED, DIS_LABEL_INVALID } dis__label_kind;

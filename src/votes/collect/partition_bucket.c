@@ -151,7 +151,7 @@ static dis_status number_tasks(const dis__partition *d, const uint64_t *at, size
         n = number_records(s, n_slots, n, r, n_records, &base);
     }
     if (s->n_votes > UINT32_MAX)
-        return dis__fail(DIS_ELIMIT, "more than %u votes on some tasks, too many to be put in order", UINT32_MAX);
+        return dis__fail(DIS_ELIMIT, "more than %u votes on some tasks, too many to sort", UINT32_MAX);
     s->n_tasks = n;
     if (n_words) s->tasks_per_word = (double)n / (double)n_words;
     return DIS_OK;

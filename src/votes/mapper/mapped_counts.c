@@ -96,8 +96,7 @@ dis_status dis__read_mapped_counts(dis__reader *r)
     if (dis__path_axes(&mapping.label) == 0) {
         dis__mapping_free(&mapping);
         return dis__fail(DIS_EUSAGE,
-                         "the path of the label, \"%.200s\", leads to no list of numbers by class; end it in "
-                         "{} or []",
+                         "the path of the label, \"%.200s\", does not end at numbers by class; end it in {} or []",
                          r->o.label);
     }
     counting c = {.numbers = {.reader = r, .soft = r->o.input == DIS_INPUT_SOFT}};

@@ -134,7 +134,7 @@ static dis_status make(const dis_votes_options *o, dis__mapping *m)
     DIS_TRY(dis__path_parse(o->label ? o->label : "label", "label", &m->label));
     if (o->time) DIS_TRY(dis__path_parse(o->time, "time", &m->time));
     if (m->label.n_parts > 1 || m->time.n_parts > 1)
-        return dis__fail(DIS_EUSAGE, "the path of the %s has several parts; tasks and workers alone may",
+        return dis__fail(DIS_EUSAGE, "the path of the %s has several parts; only those of tasks and workers may",
                          m->label.n_parts > 1 ? "label" : "time");
     dis__path_part *label = &m->label.part[0];
     if (m->numbers && label->step[label->n_steps - 1].kind == DIS_STEP_NAME)
@@ -321,7 +321,7 @@ static dis_status find_twice(void *user, const dis__vote_field *cell, const dis_
     problem->at = a->at;
     snprintf(
         problem->text, sizeof problem->text,
-        "worker \"%.60s\" has already voted on task \"%.60s\" (%.80s); say which vote to keep: `duplicates` first, "
+        "worker \"%.60s\" has already voted on task \"%.60s\" (%.80s); choose the vote to keep: `duplicates` first, "
         "last or all",
         dis_names_get(workers, l->twice->worker, NULL), dis_names_get(tasks, l->twice->item, NULL), l->first);
     reader->o.lenient = false; /* not a bad row */

@@ -85,8 +85,8 @@ dis_status dis__record_walk_fail_missing(dis__record_walk *w, const dis__path_cu
     if (step->kind == DIS_STEP_KEY && l->node.kind == DIS_NODE_JSON && l->node.json->kind == DIS_JSON_OBJECT)
         return dis__record_walk_fail(w, l->node.at, "no key %s%s%s: the object is empty", name, within, place);
     if (step->kind == DIS_STEP_KEY)
-        return dis__record_walk_fail(w, l->node.at, "no key %s%s%s, which is no object; correct the path, `%s`", name,
-                                     within, place, dis__path_cursor_option(w, l));
+        return dis__record_walk_fail(w, l->node.at, "no key %s%s%s, which is not an object; correct the path, `%s`",
+                                     name, within, place, dis__path_cursor_option(w, l));
     return dis__record_walk_fail(w, l->node.at, "%s%s is no %s; correct the path, `%s`",
                                  place[0] ? place : "the record",
                                  l->node.kind == DIS_NODE_TEXT ? ", a text without JSON in it," : "",

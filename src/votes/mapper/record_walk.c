@@ -129,7 +129,7 @@ static dis_status open_level(dis__record_walk *w, size_t level, bool labels_only
             dis__record_walk_position(w, first, a, sizeof a);
             dis__record_walk_position(w, l, b, sizeof b);
             return dis__record_walk_fail(w, l->node.at,
-                                         "%s has %zu elements and %s has %zu; lists side by side must be of one length",
+                                         "%s has %zu elements and %s has %zu; parallel lists must have the same length",
                                          a, *n, b, length);
         }
         if (!first) {

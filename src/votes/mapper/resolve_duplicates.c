@@ -53,7 +53,7 @@ static dis_status add_pair(choosing *c, size_t item, uint32_t worker)
     field[1].text = dis_names_get(votes->workers, worker, &field[1].n);
     DIS_TRY(make_name(c, &field[0], &field[1], &n));
     DIS_TRY(dis__arena_copy(&c->texts, c->name, n, &copy));
-    if (c->n == DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "too many votes to go by time");
+    if (c->n == DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "too many votes to resolve duplicates by time");
     DIS_TRY(dis__reserve(&c->pairs, &c->capacity, c->n, c->n + 1, sizeof *c->pairs));
     c->pairs[c->n] = (pair){.item = item, .worker = worker};
     dis__key key = dis__key_from_text(&c->reader->rules.secret, copy, n);
@@ -84,12 +84,12 @@ static dis_status find_pairs(choosing *c, uint64_t *seen)
 static dis_status no_time(const dis__answer *a, const dis_votes_options *o, dis__row_problem *problem)
 {
     problem->at = a->time.text ? a->time.at : a->at;
-    snprintf(
-        problem->text, sizeof problem->text,
-        "worker \"%.*s\" answered task \"%.*s\" more than once, and \"%.40s\" is no time here; name another path with "
-        "`time` (# goes by the order of records)",
-        a->worker.n > 40 ? 40 : (int)a->worker.n, a->worker.text, a->task.n > 40 ? 40 : (int)a->task.n, a->task.text,
-        o->time);
+    snprintf(problem->text, sizeof problem->text,
+             "worker \"%.*s\" answered task \"%.*s\" more than once, and \"%.40s\" is not a time here; name another "
+             "path with "
+             "`time` (# goes by the order of records)",
+             a->worker.n > 40 ? 40 : (int)a->worker.n, a->worker.text, a->task.n > 40 ? 40 : (int)a->task.n,
+             a->task.text, o->time);
     return DIS_EDATA;
 }
 

@@ -93,7 +93,7 @@ dis_status dis__preset_apply(dis__reader *r)
     }
     const char *name = o->label && p->label_template && !dis__path_is_special(o->label, false) ? o->label : NULL;
     if (!o->label && p->label_template && !p->label)
-        return dis__fail(DIS_EUSAGE, "preset %s: `label` is needed, and says which question, control or feature",
+        return dis__fail(DIS_EUSAGE, "preset %s: `label` is required: the name of the question, control or feature",
                          p->name);
     if (o->input == DIS_INPUT_VOTES) o->input = p->input;
     if (!o->format) o->format = p->format;
@@ -147,7 +147,7 @@ dis_status dis__wide_table_apply(dis__reader *r)
     const char *pattern = o->worker ? o->worker : "";
     const size_t n = strlen(pattern) + 8;
     if (o->label)
-        return dis__fail(DIS_EUSAGE, "a wide table has a column per worker and none of labels; leave `label` out, and "
+        return dis__fail(DIS_EUSAGE, "a wide table has a column per worker and no label column; leave `label` out, and "
                                      "name the columns of workers with `worker` (a,b or ann*)");
     if (!o->task) DIS_TRY(wide_task(r));
     if (!o->worker) DIS_TRY(dis__check_wide_columns(r));

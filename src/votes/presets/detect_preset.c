@@ -107,7 +107,7 @@ static dis_status find_preset(dis__record_reader *s, const dis_votes_preset **fo
 
 static dis_status propose(const dis__record_reader *s, const dis_votes_preset *p)
 {
-    return dis__fail_at(DIS_EDATA, s->input->path, 0, 0, "this looks like %s: say `preset` %s%s", p->tool, p->name,
+    return dis__fail_at(DIS_EDATA, s->input->path, 0, 0, "this looks like %s: use `preset` %s%s", p->tool, p->name,
                         p->label ? "" : " and `label` NAME");
 }
 
@@ -225,14 +225,13 @@ dis_status dis__check_wide(dis__reader *r, const dis__input *in, const char *for
     dis_status status = survey_file(&w, in, dis__votes_separator(&r->o, format));
     if (status == DIS_OK && shares_values(&w) && has_header(&w))
         status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
-                              "the first row looks like a header, and wide tables as MACE reads them have none: say "
+                              "the first row looks like a header, and wide tables in MACE's format have none: set "
                               "`input` wide; if it holds labels, name all with `classes`");
     else if (status == DIS_OK && shares_values(&w) && has_ids(&w))
-        status =
-            dis__fail_at(DIS_EDATA, in->path, 1, 1,
-                         "the first column looks like ids of items, and wide tables as MACE reads them have none: "
-                         "remove it, or give the table a header and say `input` wide; if it holds labels, name all "
-                         "with `classes`");
+        status = dis__fail_at(DIS_EDATA, in->path, 1, 1,
+                              "the first column looks like ids of items, and wide tables as MACE reads them have none: "
+                              "remove it, or add a header and set `input` wide; if it holds labels, name all "
+                              "with `classes`");
     free_survey(&w);
     return status;
 }
@@ -262,8 +261,8 @@ static dis_status propose_mace(dis__reader *r, dis__input *in)
         status = survey_file(&w, in, dis__votes_separator(&r->o, format));
     if (status == DIS_OK && !has_header(&w) && (shares_values(&w) || repeats_first(&w)))
         status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
-                              "the first row is no header; this looks like a table with a column per worker, as MACE "
-                              "reads it: say `preset` mace");
+                              "the first row is not a header; this looks like a table with a column per worker, as "
+                              "MACE reads it: use `preset` mace");
     free_survey(&w);
     return status;
 }
@@ -290,7 +289,7 @@ dis_status dis__suggest_preset(dis__reader *r, dis__input *in)
     bool go_on;
     const bool presets = !r->o.task && !r->o.worker && !r->o.label;
     if (presets && has_ending(in->path, ".ann"))
-        return dis__fail_at(DIS_EDATA, in->path, 0, 0, "this looks like annotations of brat: say `preset` brat");
+        return dis__fail_at(DIS_EDATA, in->path, 0, 0, "this looks like annotations of brat: use `preset` brat");
     dis_status status = dis__record_reader_open(&s, r, in);
     if (status == DIS_EDATA) return presets ? propose_mace(r, in) : DIS_OK;
     if (status == DIS_EUSAGE) return DIS_OK; /* the reader will report it */
@@ -333,5 +332,5 @@ dis_status dis__suggest_other_preset(dis__reader *r)
         return DIS_EDATA;
     }
     message[strcspn(message, "\n")] = 0; /* without suggestions */
-    return dis__fail(DIS_EDATA, "%s; the file looks like %s: say `preset` %s", message, preset->tool, preset->name);
+    return dis__fail(DIS_EDATA, "%s; the file looks like %s: use `preset` %s", message, preset->tool, preset->name);
 }

@@ -89,8 +89,8 @@ static dis_status search_form(search *s, const dis__csv_field *h, const dis__jso
         const char *rest = rest_of_path(v + 1, &s->options);
         if (!rest)
             return dis__fail_at(DIS_EDATA, s->source->input->path, 0, 0,
-                                "the answer \"%.*s\" is an object; name what is in it: `label` '%.*s%s.%.*s.KEY'",
-                                (int)s->n, s->name, (int)h->n, h->text, list ? "[0]" : "", (int)s->n, s->name);
+                                "the answer \"%.*s\" is an object; name its key: `label` '%.*s%s.%.*s.KEY'", (int)s->n,
+                                s->name, (int)h->n, h->text, list ? "[0]" : "", (int)s->n, s->name);
         snprintf(s->path, sizeof s->path, "\"%.*s\"%s.\"%.*s\"%s", (int)h->n, h->text, list ? "[0]" : "", (int)s->n,
                  s->name, rest);
         *found = true;
@@ -205,8 +205,7 @@ static dis_status check_column(search *s, size_t c)
             list_form(s, form);
             return dis__fail_at(
                 DIS_EDATA, s->source->input->path, 1, 0,
-                "the column %.*s holds the answers to all questions of a form: %s; name the one that is "
-                "the label with `label`",
+                "the column %.*s contains the answers to all questions of a form: %s; choose the label with `label`",
                 (int)h->n, h->text, s->have);
         }
         if (n) find_options(s, h->text + PREFIX, n, &o);
@@ -252,7 +251,7 @@ static dis_status fail_unknown(const search *s)
                             "no column begins with \"Answer.\"; are these batch results of MTurk?");
     if (!s->name)
         return dis__fail_at(DIS_EDATA, path, 1, 0,
-                            "which answer is the label? Name it with `label`; the answers are: %s", s->have);
+                            "choose the answer that is the label with `label`; the answers are: %s", s->have);
     return dis__fail_at(DIS_EDATA, path, 1, 0,
                         "no answer \"%.*s\"; the answers are: %s; name the one to use with `label`",
                         s->n > 100 ? 100 : (int)s->n, s->name, s->have);

@@ -308,10 +308,9 @@ static dis_status check_kind(const dis_cells *c, int column)
 {
     const char *name = column_name[column];
     if ((unsigned)c->kind > DIS_CELLS_BOOL)
-        return dis__fail(DIS_EUSAGE, "the %s column has cells of an unknown kind: %d", name, (int)c->kind);
+        return dis__fail(DIS_EUSAGE, "the %s column has cells of an unknown type: %d", name, (int)c->kind);
     if (c->dictionary && (!is_integer(c->kind) || c->dictionary->dictionary))
-        return dis__fail(DIS_EUSAGE, "the dictionary of the %s column is looked up by something else than integers",
-                         name);
+        return dis__fail(DIS_EUSAGE, "the dictionary of the %s column has indices that are not integers", name);
     return c->dictionary ? check_kind(c->dictionary, column) : DIS_OK;
 }
 
@@ -330,8 +329,8 @@ static dis_status measure(table *t)
         }
         first[column->n_pieces] = n[c];
         if (n[c] != n[0])
-            return dis__fail(DIS_EDATA, "%zu tasks, but %zu %ss; columns of votes are equally long", n[0], n[c],
-                             column_name[c]);
+            return dis__fail(DIS_EDATA, "%zu tasks, but %zu %ss; columns of votes must have the same length", n[0],
+                             n[c], column_name[c]);
     }
     if (n[0] == 0) return dis__fail(DIS_EDATA, "no votes: the columns are empty");
     t->n_rows = n[0];
@@ -369,7 +368,7 @@ static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
             place[n++] = row;
     return dis__fail(
         DIS_EDATA,
-        "row %zu: worker \"%.200s\" has already voted on task \"%.200s\" (row %zu); say which vote to keep: "
+        "row %zu: worker \"%.200s\" has already voted on task \"%.200s\" (row %zu); choose the vote to keep: "
         "duplicates first, last or all",
         place[1], dis_names_get(workers, twice->worker, NULL), dis_names_get(tasks, twice->item, NULL), place[0]);
 }
@@ -378,7 +377,7 @@ static dis_status read_table(dis_context *ctx, table *t)
 {
     dis__reader *r = &t->reader;
     if (r->o.input != DIS_INPUT_VOTES)
-        return dis__fail(DIS_EUSAGE, "columns hold single votes; no other kind of input");
+        return dis__fail(DIS_EUSAGE, "columns must contain single votes, no other kind of input");
     DIS_TRY(measure(t));
     DIS_TRY(dis__reader_init(r, t->n_rows));
     DIS_TRY(dis__alloc_array(&t->batches, r->tuning.round, sizeof *t->batches));

@@ -118,7 +118,7 @@ static dis_status check_sum(dis__count_table *t, const char *at, dis__row_proble
     if (!t->reader->o.renormalise)
         return dis__row_problem_set(problem, at, "the row sums to %.9g, not to 1; correct it, or say `renormalise`",
                                     total);
-    if (total == 0) return dis__row_problem_set(problem, at, "a row of zeros is no distribution; correct it");
+    if (total == 0) return dis__row_problem_set(problem, at, "a row of zeros is not a distribution; correct it");
     for (size_t k = 0; k < t->n_classes; k++) t->row[k] /= total;
     t->reader->votes->notes.renormalised++;
     return DIS_OK;
@@ -143,16 +143,15 @@ static dis_status keep_last(dis__count_table *t, size_t pair, size_t item)
 static dis_status refuse_twice(const dis__vote_field *task, const dis__vote_field *worker, dis__row_problem *problem)
 {
     const int n = task->n > 100 ? 100 : (int)task->n;
-    return worker
-               ? dis__row_problem_set(
-                     problem, worker->at,
-                     "this worker has already voted on task \"%.*s\"; say which vote to keep: `duplicates` first, last "
-                     "or all",
-                     n, task->text)
-               : dis__row_problem_set(
-                     problem, task->at,
-                     "the task \"%.*s\" comes a second time; say which row to keep: `duplicates` first, last or all", n,
-                     task->text);
+    return worker ? dis__row_problem_set(problem, worker->at,
+                                         "this worker has already voted on task \"%.*s\"; choose the vote to keep: "
+                                         "`duplicates` first, last "
+                                         "or all",
+                                         n, task->text)
+                  : dis__row_problem_set(
+                        problem, task->at,
+                        "the task \"%.*s\" is repeated; choose the row to keep: `duplicates` first, last or all", n,
+                        task->text);
 }
 
 dis_status dis__count_table_add(dis__count_table *t, const dis__vote_field *task, const dis__vote_field *worker,

@@ -104,7 +104,7 @@ static dis_status row_jsonl(dis__row_cursor *c)
     if (status == DIS_EDATA) return bad_json(c, line);
     DIS_TRY(status);
     if (root->kind != DIS_JSON_OBJECT)
-        return bad(c, line, "a line must hold one object, {\"task\": ..., \"worker\": ..., \"label\": ...}");
+        return bad(c, line, "a line must be one object, {\"task\": ..., \"worker\": ..., \"label\": ...}");
     c->dropped = is_dropped(o, root);
     if (c->dropped) return DIS_OK;
     for (int i = 0; i <= DIS_ID_COLUMNS; i++)

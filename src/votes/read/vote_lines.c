@@ -33,7 +33,7 @@ dis_status dis__vote_lines_open(const char *path, const dis_votes_options *optio
     if (!rows)
         return dis__fail_at(
             DIS_EUSAGE, path, 0, 0,
-            "%s does not come line by line; csv, tsv and jsonl do: dissent convert FILE | dissent watch -", format);
+            "%s cannot be read line by line; csv, tsv and jsonl can: dissent convert FILE | dissent watch -", format);
     const bool standard = strcmp(path, "-") == 0;
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, O_RDONLY, 0);
     if (fd < 0) return dis__fail_io("open", path);
@@ -121,7 +121,7 @@ static dis_status start(dis__vote_lines *l, const char *line, size_t n)
     dis__vote_file *f = &l->file;
     if (is_packed(line, n))
         return dis__fail_at(DIS_EDATA, l->path, 0, 0,
-                            "an archive; unpack it on the way, as in zcat FILE | dissent watch -");
+                            "an archive; decompress it in a pipe, as in zcat FILE | dissent watch -");
     l->input = dis__input_from_bytes(l->path, line, n);
     f->end = line + n;
     dis__csv_open(&f->csv, &l->input, dis__votes_separator(&l->reader.o, f->format->name));

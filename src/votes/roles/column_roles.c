@@ -136,7 +136,7 @@ static dis_status fail_bare(const dis__record_reader *s, const dis__suggestion *
 {
     const dis_status status =
         dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
-                     "the first row is no header: its values come again below; name columns by their numbers:");
+                     "the first row is not a header: its values occur again below; name columns by their numbers:");
     return dis__fail_append(status, advice->text);
 }
 
@@ -175,8 +175,8 @@ static dis_status suggest(const dis__record_reader *s, const dis__roles *roles, 
     }
     if (bare && wide.n_workers > 1 && wide.n_others == 0)
         return dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
-                            "the first row is no header; this looks like a table with a column per worker, as MACE "
-                            "reads it: say `preset` mace");
+                            "the first row is not a header; this looks like a table with a column per worker, as MACE "
+                            "reads it: use `preset` mace");
     if (wide.n_workers == 0 || !s->table) return DIS_OK;
     if (respondents != DIS_NO_COLUMN) {
         dis__suggest_survey_table(&advice, survey, &wide, respondents);

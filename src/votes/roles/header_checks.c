@@ -75,7 +75,7 @@ dis_status dis__check_header_twice(const dis__input *in, char separator)
     size_t found[3][2], n_found[3];
     char message[DIS_MESSAGE];
     snprintf(message, sizeof message, "%s", dis_last_error());
-    if (!strstr(message, "a second column called")) return DIS_OK;
+    if (!strstr(message, "two columns are called")) return DIS_OK;
     dis__csv_open(&csv, in, separator);
     dis_status status = dis__csv_row(&csv);
     const bool header = status == DIS_OK && count_roles(&csv, found, n_found) == 3;
@@ -155,7 +155,7 @@ static dis_status suggest_numbers(dis__record_reader *s, const dis__input *in, b
     if (status == DIS_OK && guess.task != DIS_NO_COLUMN) {
         dis__suggest_long_table(&advice, &survey, &guess, true, nothing);
         status = dis__fail_append(dis__fail_at(DIS_EDATA, in->path, 1, 0,
-                                               "the first row is no header; name columns by their numbers:"),
+                                               "the first row is not a header; name columns by their numbers:"),
                                   advice.text);
     }
     dis__survey_free(&survey);

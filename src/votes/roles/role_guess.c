@@ -196,7 +196,7 @@ static size_t count_shared(const dis__survey_column *x, const bool *counts, cons
     return n;
 }
 
-/* Another column has most of the values of this one, or vice versa. Single numbers are no evidence. */
+/* Another column has most of the values of this one, or vice versa. Single numbers are not evidence. */
 static bool has_peer(const dis__survey *s, size_t task, size_t c)
 {
     bool counts[DIS_SURVEY_ROWS], other[DIS_SURVEY_ROWS];

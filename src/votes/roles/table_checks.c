@@ -8,7 +8,7 @@
 #include "votes/roles/column_roles.h"
 #include <stdio.h>
 
-/* ---- labels that are no classes ---- */
+/* ---- labels that are not classes ---- */
 
 enum { MIN_VOTES = 20 };
 
@@ -125,10 +125,11 @@ static dis_status note_similar(dis__reader *r)
     dis__key_table_free(&table);
     dis__arena_free(&texts);
     if (status != DIS_OK || !*list) return status;
-    return dis__votes_add_note(r->votes, DIS_NOTE_SUSPICIOUS,
-                               "classes that differ in case or spaces alone are kept apart: %s; to merge them, use "
-                               "`fold_case`, `trim`",
-                               list);
+    return dis__votes_add_note(
+        r->votes, DIS_NOTE_SUSPICIOUS,
+        "classes that differ only in case or spaces are different classes: %s; to merge them, use "
+        "`fold_case`, `trim`",
+        list);
 }
 
 static dis_status note_missing(dis__reader *r)
@@ -140,7 +141,7 @@ static dis_status note_missing(dis__reader *r)
         if (dis__is_missing_word(text, n)) dis__text_list_append(list, sizeof list, text, n);
     }
     if (!*list) return DIS_OK;
-    return dis__votes_add_note(r->votes, DIS_NOTE_SUSPICIOUS, "%s is a class here; if it means no vote, say `na` %s",
+    return dis__votes_add_note(r->votes, DIS_NOTE_SUSPICIOUS, "%s is a class here; if it means no vote, set `na` %s",
                                list, list);
 }
 

@@ -181,8 +181,8 @@ static bool is_span(const char *task, size_t n_task, const char **label, size_t 
     }
     for (int i = 0; i < 2; i++)
         if (!is_place(part[i], n[i])) {
-            snprintf(why, size, "the %s of a span is a whole number from 0, not \"%.*s\"", i ? "end" : "start",
-                     shown(n[i]), part[i]);
+            snprintf(why, size, "the %s of a span is an integer from 0, not \"%.*s\"", i ? "end" : "start", shown(n[i]),
+                     part[i]);
             return false;
         }
     if (!dis__parse_real(part[0], n[0], &from) || !dis__parse_real(part[1], n[1], &to) || !(from < to)) {
@@ -273,12 +273,12 @@ dis_status dis__scale_check_classes(const dis__scale *scale, const dis_names *cl
         const char *text = dis_names_get(classes, k, &n);
         if (!dis__parse_real(text, n, &x))
             return dis__fail(DIS_EUSAGE,
-                             "scale %s: the class \"%.200s\" is no number; give the classes in their order with "
+                             "scale %s: the class \"%.200s\" is not a number; give the classes in their order with "
                              "`classes`",
                              scale->info.name, text);
         if (k && x < before)
             return dis__fail(DIS_EUSAGE,
-                             "scale %s: the class \"%.200s\" does not come in order; give the classes in their order "
+                             "scale %s: the class \"%.200s\" is out of order; give the classes in their order "
                              "with `classes`",
                              scale->info.name, text);
         before = x;

@@ -133,7 +133,7 @@ static dis_status copy_names(const char *what, const dis_names *given, size_t n,
 {
     if (!given) return dis__names_from_numbers(n, out);
     if (dis_names_count(given) != n)
-        return dis__fail(DIS_EDATA, "%zu %s, but a list of %zu names for them", n, what, dis_names_count(given));
+        return dis__fail(DIS_EDATA, "%zu %s, but %zu names", n, what, dis_names_count(given));
     return dis__names_copy(given, out);
 }
 
@@ -184,7 +184,7 @@ static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, 
     DIS_TRY(dis__votes_dedup(ctx, votes, a->duplicates, 0, &twice));
     if (twice.found)
         return dis__fail(DIS_EDATA,
-                         "worker \"%.200s\" voted twice on item \"%.200s\"; say which vote to keep: "
+                         "worker \"%.200s\" voted twice on item \"%.200s\"; choose the vote to keep: "
                          "duplicates first, last or all",
                          dis_names_get(votes->workers, twice.worker, NULL),
                          dis_names_get(votes->tasks, twice.item, NULL));

@@ -65,7 +65,7 @@ static dis_status read_row(numbering *t, dis__table_rows *r)
     uint64_t number;
     bool fresh;
     if (!dis__parse_real(r->cell[1].text, r->cell[1].n, &x) || !(x >= 1 && x < 9e15) || x != (double)(uint64_t)x)
-        return dis__table_rows_fail(r, 1, "a number of a worker is 1, 2, 3, ...; correct it");
+        return dis__table_rows_fail(r, 1, "the number of a worker must be 1, 2, 3, ...; correct it");
     number = (uint64_t)x;
     DIS_TRY(put_number(t, r->cell[0].text, r->cell[0].n, &number, &fresh));
     return fresh ? DIS_OK : dis__table_rows_fail(r, 0, "this worker has a number already; remove one of the rows");

@@ -68,7 +68,7 @@ dis_status dis__cuda_plans_open(dis__cuda_session *s)
     if (!lt) return s->host->fail(DIS_EIO, "%s", why);
     cublasLtHandle_t *const handle = &handles[s->ordinal];
     if (!*handle && lt->cublasLtCreate(handle) != CUBLAS_STATUS_SUCCESS)
-        return s->host->fail(DIS_EIO, "cuBLASLt does not answer on device cuda:%d", s->ordinal);
+        return s->host->fail(DIS_EIO, "cuBLASLt does not start on device cuda:%d", s->ordinal);
     s->plans->handle = *handle;
     return DIS_OK;
 }

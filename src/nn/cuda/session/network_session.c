@@ -129,7 +129,7 @@ static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char
 {
     (void)ctx;
     dis__cuda_session *s = session;
-    CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), "querying its memory");
     dis__cuda_lock();
     const bool fits = bytes <= dis__cuda_cached_bytes(s->ordinal) + UNASKED;
     const dis_status status = fits ? DIS_OK : dis__cuda_check_free(s->host->fail, s->ordinal, bytes, what, less_memory);
