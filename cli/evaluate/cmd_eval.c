@@ -379,12 +379,11 @@ const cli_command cli_cmd_eval = {
             "--perspectives) are compared with --votes. The error rates are averaged over votes, items and annotators. "
             "With --ordinal, distances are computed too. With --perspectives SET, the scores of the shared task "
             "Le-Wi-Di 2025 are computed.",
-    .examples =
-        "  dissent eval predicted.csv --gold gold.csv\n"
-        "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json metrics.json\n"
-        "  dissent eval predicted.csv --votes votes.csv --human-labels softmax --items items.csv\n"
-        "  dissent eval --perspectives votes --votes test.csv --annotators each.csv --history train.csv\n"
-        "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n",
+    .examples = "  dissent eval predicted.csv --gold gold.csv\n"
+                "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json metrics.json\n"
+                "  dissent eval predicted.csv --votes votes.csv --human-labels softmax --items items.csv\n"
+                "  dissent eval --perspectives votes --votes test.csv --annotators each.csv --history train.csv\n"
+                "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n",
     .basic = "gold|human|votes|human-labels|metric|over|output|items|json|quiet",
     .ranks = true,
     .late_device = true,

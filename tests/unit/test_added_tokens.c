@@ -122,7 +122,8 @@ static void bounds_are_reported(void **state)
     static const struct {
         const char *steps, *message;
     } cases[] = {
-        {"{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"%0256d\"}", "(Replace) expands to more than"},
+        {"{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"%0256d\"}",
+         "(Replace) expands to more than"},
         {"{\"type\":\"Prepend\",\"prepend\":\"%0257d\"}", "prepend has 257 bytes; at most 256"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
