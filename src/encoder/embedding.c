@@ -52,7 +52,7 @@ static dis_status check_tokenizer(const char *folder, dis_encoder *e)
     return DIS_OK;
 }
 
-/* A network for batches of so many tokens, in place of one that was too large. */
+/* Replaces a network that was too large by one for this many tokens. */
 static dis_status plan_net(dis_context *ctx, const dis__device *device, size_t tokens, size_t rows, dis_encoder *e)
 {
     dis__plan_options plan = dis__plan_options_default();
@@ -76,7 +76,7 @@ static dis_status plan_net(dis_context *ctx, const dis__device *device, size_t t
 static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder *e)
 {
     const dis__device *device;
-    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device)); /* what is not there is told before reading */
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device)); /* missing files are reported before reading */
     DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
     DIS_TRY(dis_tokenizer_read(ctx, folder, &e->tokenizer));
     DIS_TRY(check_tokenizer(folder, e));
@@ -113,7 +113,7 @@ DIS_VIEW_DEFINE(dis_encoder, e, view_of(e))
 
 /* ---- batches ---- */
 
-/* The texts by length, the longest first, equal ones in their order: by counting. */
+/* The texts by descending length, stable: a counting sort. */
 static dis_status by_length(const dis_tokens_view *tokens, size_t longest, uint32_t **out)
 {
     size_t *first;

@@ -27,7 +27,7 @@ typedef struct {
     bool bare; /* without bias */
 } dis__encoder_array;
 
-/* What a classifier stands on: act(W h + b) of the first token, or that token alone where there is no such layer. */
+/* The input of a classifier: act(W h + b) of the first token, or that token itself without such a layer. */
 typedef struct {
     const char *array; /* of W and b; NULL: there is none */
     const char *out;   /* of the classifier itself */
@@ -38,12 +38,12 @@ typedef struct {
 
 typedef struct dis__encoder_family {
     const char *model_type, *prefix, *summary;
-    const char *class;                               /* what classes of transformers begin with */
+    const char *class;                               /* prefix of class names in transformers */
     const struct dis__encoder_config_field *fields;  /* ended by a row without key */
     const dis__encoder_array *embeddings, *in_layer; /* ended by rows without array */
     const char *layer;                               /* "encoder.layer." */
     dis__encoder_pooler top;
-    dis__encoder_pooler choice; /* names that transformers has for the same layers with multiple choice */
+    dis__encoder_pooler choice; /* names of the same layers in transformers' multiple-choice models */
     bool shifted;               /* positions begin after the padding's id */
     bool types;                 /* the two texts of a pair are distinguished */
     bool relative;
@@ -55,7 +55,7 @@ typedef struct {
     const dis__encoder_family *family;
     size_t n_words, n_positions, n_types; /* rows of tables; n_types 0: there is none */
     size_t width, n_layers, n_heads, feed;
-    size_t embedding; /* width of the tables: a layer leads to the encoder's where that differs; 0: no different one */
+    size_t embedding; /* width of the tables: if it differs from the encoder's, a layer converts; 0: equal */
     size_t padding;   /* id */
     size_t n_buckets; /* of relative positions */
     double epsilon, dropout, attention_dropout, top_dropout;
@@ -79,14 +79,14 @@ typedef struct dis__encoder_config_field {
     const char *backup; /* the field that counts where this one is absent or null */
 } dis__encoder_config_field;
 
-/* DIS_EDATA with the position: another architecture, a field that asks for what is not there. */
+/* DIS_EDATA with the position: an unsupported architecture or setting. */
 dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__encoder_config *out);
 /* The same of a text. */
 dis_status dis__encoder_config_parse(const char *file, const char *text, size_t n, dis__encoder_config *out);
 /* Positions that tokens may have, and so the maximum length. */
 size_t dis__encoder_max_length(const dis__encoder_config *config);
 
-/* Matrices of a layer that learn at a low rank beside what they are (LoRA, Hu et al. 2022): W + alpha / rank B A. */
+/* Matrices of a layer with a low-rank update (LoRA, Hu et al. 2022): W + alpha / rank B A. */
 enum {
     DIS_LORA_QUERY = 1,
     DIS_LORA_KEY = 2,
@@ -105,8 +105,8 @@ typedef struct {
 typedef struct {
     size_t rows, tokens;           /* of a batch, maximum */
     bool dropout;                  /* as in training */
-    bool predicts;                 /* the network never trains */
-    bool first;                    /* nothing but the first token of each row is read */
+    bool predicts;                 /* the network only predicts */
+    bool first;                    /* only the first token of each row is read */
     const dis__encoder_lora *lora; /* NULL: none */
 } dis__encoder_limits;
 
@@ -145,7 +145,7 @@ dis_status dis__encoder_set_batch(dis__net *net, const dis__encoder_net *built, 
  * has no position. */
 dis_status dis__encoder_read_weights(dis_context *ctx, const char *folder, const dis__encoder_config *config,
                                      dis__net *net);
-/* Whether there are files of numbers, in a form that is read; their headers alone are looked at. */
+/* Whether there are weight files in a supported format; only their headers are read. */
 dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder);
 /* The same for a network that never trains: it may use the numbers where the files have them, which stay open until
  * dis__encoder_weight_files_close, to be called after the network is destroyed. A failure leaves nothing open, and the
@@ -156,7 +156,7 @@ dis_status dis__encoder_map_weights(dis_context *ctx, const char *folder, const 
 /* After a pass: `so_far`, or DIS_EIO if a file has changed since it was opened. */
 dis_status dis__encoder_weight_files_check(const dis__encoder_weight_files *files, dis_status so_far);
 void dis__encoder_weight_files_close(dis__encoder_weight_files *files);
-/* SHA-256 over the files of its numbers. */
+/* SHA-256 over the weight files. */
 dis_status dis__encoder_hash_weights(dis_context *ctx, const char *folder, char hex[65]);
 
 #endif

@@ -16,7 +16,7 @@ static const struct {
     dis__activation act;
 } activations[] = {{"gelu", DIS_ACT_GELU}, {"relu", DIS_ACT_RELU}, {"tanh", DIS_ACT_TANH}};
 
-/* Families that are known by name and not there. */
+/* Known families that are not supported. */
 static const struct {
     const char *model_type, *reason;
 } refused[] = {
@@ -164,7 +164,7 @@ dis_status dis__encoder_config_parse(const char *file, const char *text, size_t 
     return status;
 }
 
-/* Somebody may name the file of numbers instead of its folder. */
+/* Detects a path to the weight file instead of its folder. */
 static dis_status check_folder(const char *folder)
 {
     static const char *const pickles[] = {".bin", ".pt", ".pth", ".pkl", ".ckpt"};
@@ -180,7 +180,7 @@ static dis_status check_folder(const char *folder)
     return DIS_OK;
 }
 
-/* PEFT saves what LoRA has learnt without the encoder that it belongs to. */
+/* PEFT saves LoRA weights without their encoder. */
 static dis_status check_config(const char *folder)
 {
     bool config, adapter;

@@ -1,4 +1,4 @@
-/* An encoder's folder as a whole. Its digest is one pass over its bytes: the numbers are all but a little of them. */
+/* An encoder's folder as a whole. Its digest is one pass over its bytes, nearly all of which are weights. */
 #include "encoder/encoder_folder.h"
 #include "core/memory/memory.h"
 #include "core/text/sha256.h"

@@ -52,7 +52,8 @@ static int linear(dis__net *net, const dis__encoder_config *c, const dis__encode
     return act == DIS_ACT_NONE ? sum : dis__layer_activate(net, sum, act);
 }
 
-/* Behind attention a token is by itself: where nothing but first tokens is read of the last layer, they go on alone. */
+/* After attention, tokens are independent: if only first tokens of the last layer are read, only these are processed
+ * further. */
 static int block(dis__net *net, const dis__encoder_config *c, const dis__encoder_limits *limits, size_t layer, int x,
                  const dis__encoder_net *b, const dis__packed_attention_options *attend, double dropout)
 {

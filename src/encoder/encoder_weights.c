@@ -193,7 +193,7 @@ static dis_status add_arrays(source *s, const dis__net *net, const dis__encoder_
     return DIS_OK;
 }
 
-/* The pooler is part of the encoder's arrays, the layer of a classifier stands beside them. */
+/* The pooler is one of the encoder's arrays, a classifier's layer is separate. */
 static dis_status add_top(source *s, const dis__net *net, const dis__encoder_family *f)
 {
     const dis__encoder_array a = {f->top.array, "top", 0, 1, false};
@@ -221,7 +221,7 @@ static dis_status add_rows(source *s, const dis__net *net, const dis__encoder_co
     return add_top(s, net, f);
 }
 
-/* Heads of other tasks have arrays of their own, which no layer here is for. */
+/* Heads of other tasks have arrays without a corresponding layer. */
 static const char *const heads[] = {"cls.",       "lm_head.",     "classifier.", "pre_classifier.",
                                     "qa_outputs", "vocab_",       "generator_",  "discriminator_predictions.",
                                     "pooler.",    "position_ids", "score.",      "logits_proj.",
@@ -287,7 +287,8 @@ dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder)
     return status;
 }
 
-/* The digest of the file, or of the digests of several. Read in pieces: a run that trains has no room for them. */
+/* The digest of the file, or of the digests of several. Read in pieces, because training leaves no memory for whole
+ * files. */
 dis_status dis__encoder_hash_weights(dis_context *ctx, const char *folder, char hex[65])
 {
     source *s;

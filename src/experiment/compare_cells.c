@@ -29,7 +29,7 @@ void dis__pooled_free(dis__pooled *p)
 typedef struct {
     dis__stored_set *fold;
     size_t n, capacity;
-    dis_names *plain; /* tasks of all folds, as they are */
+    dis_names *plain; /* tasks of all folds, concatenated */
 } folds;
 
 static void folds_free(folds *f)
@@ -56,7 +56,7 @@ static dis_status read_folds(dis_context *ctx, dis__store *store, const dis__pla
     return DIS_OK;
 }
 
-/* Task names of all folds; with `numbered`, each after its fold. */
+/* Task names of all folds; with `numbered`, prefixed by the fold. */
 static dis_status all_tasks(const folds *f, bool numbered, dis_names **out)
 {
     dis__name_list list = {0};
@@ -144,7 +144,7 @@ dis_status dis__pool_folds(dis_context *ctx, dis__store *store, const dis__plan 
 
 /* ---- two cells ---- */
 
-/* The seeds of one side that are done. */
+/* The completed seeds of one side. */
 typedef struct {
     dis__pooled *one;
     uint64_t *seed;
@@ -158,7 +158,7 @@ static void side_free(side *s)
     dis__free(s->seed);
 }
 
-/* Rows of `p` in the order of `tasks`; *same false: other items. */
+/* Rows of `p` in the order of `tasks`; *same false: the items differ. */
 static dis_status reorder(dis__pooled *p, const dis_names *tasks, const dis_names *classes, bool *same)
 {
     *same = p->n_items == dis_names_count(tasks) && dis__names_equal(p->classes, classes);
@@ -211,7 +211,7 @@ static dis_status gather(dis_context *ctx, dis__store *store, const dis__plan *p
     return DIS_OK;
 }
 
-/* How many seeds the plan has for a cell; 2 stands for several. */
+/* Number of seeds that the plan has for a cell; 2 stands for several. */
 static size_t count_seeds(const dis__plan *plan, size_t cell)
 {
     size_t first = SIZE_MAX;
@@ -223,7 +223,7 @@ static size_t count_seeds(const dis__plan *plan, size_t cell)
     return first != SIZE_MAX;
 }
 
-/* Leaves the seeds that both sides have, in the same order. */
+/* Keeps the seeds that both sides have, in the same order. */
 static void pair_seeds(side *a, side *b)
 {
     size_t n = 0;
@@ -247,7 +247,7 @@ static void pair_seeds(side *a, side *b)
     }
 }
 
-/* Brings all seeds into the order of A's first; *same false: they are not of the same items. */
+/* Reorders all seeds like A's first; *same false: the items differ. */
 static dis_status reorder_all(side *a, side *b, bool *same)
 {
     *same = a->n <= DIS_COMPARE_MAX_SEEDS && b->n <= DIS_COMPARE_MAX_SEEDS;
@@ -256,7 +256,7 @@ static dis_status reorder_all(side *a, side *b, bool *same)
     return DIS_OK;
 }
 
-/* The same seed by seed, for sides whose seeds are of different items; pairs that do not match are left out. */
+/* The same seed by seed, for sides whose seeds have different items; pairs that do not match are dropped. */
 static dis_status match_pairs(side *a, side *b)
 {
     size_t n = 0;
@@ -277,7 +277,7 @@ static dis_status match_pairs(side *a, side *b)
     return DIS_OK;
 }
 
-/* All seeds as one: (item, seed) pairs are the items. */
+/* All seeds concatenated: (item, seed) pairs are the items. */
 static dis_status chain(dis__pooled *p, size_t n)
 {
     dis__pooled all = {.n_classes = p[0].n_classes};
@@ -299,7 +299,7 @@ static dis_status chain(dis__pooled *p, size_t n)
         memcpy(all.gold + at, p[i].gold, p[i].n_items * sizeof *all.gold);
         if (human) memcpy(all.human + at * all.n_classes, p[i].human, p[i].n_items * all.n_classes * sizeof *all.human);
     }
-    all.tasks = p[0].tasks; /* kept for its memory alone */
+    all.tasks = p[0].tasks; /* kept because it owns the memory */
     all.classes = p[0].classes;
     p[0].tasks = p[0].classes = NULL;
     dis__pooled_free(&p[0]);

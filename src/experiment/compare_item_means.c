@@ -110,7 +110,7 @@ static dis_status add_side(dis_context *ctx, dis__store *store, const dis__plan 
     return DIS_OK;
 }
 
-/* Differences of one measure, of all items or of all pairs of item and seed. */
+/* Differences of one measure, for all items or all pairs of item and seed. */
 typedef struct {
     double *d;
     size_t n, capacity;
@@ -130,7 +130,7 @@ static dis_status add_differences(const item_sums *s, const dis__metric *metric,
     return DIS_OK;
 }
 
-/* Two-sided p-value: by all signs at once where items are many (the normal limit), else by random signs. */
+/* Two-sided p-value: with many items from the normal limit over all signs, otherwise from random signs. */
 static double permutation_p(const differences *x, size_t n_permutations)
 {
     enum { MANY = 1000, SEED = 0, PURPOSE = 0x51674e };
@@ -170,7 +170,7 @@ bool dis__item_mean_is_testable(dis_evaluation_metric metric)
            (strcmp(m->row.better, "higher") == 0 || strcmp(m->row.better, "lower") == 0);
 }
 
-/* What both sides predicted, with all seeds or with one. */
+/* The predictions of both sides, for all seeds or for one. */
 typedef struct {
     dis_context *ctx;
     dis__store *store;

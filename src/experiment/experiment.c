@@ -19,7 +19,7 @@ DIS_OPTIONS_DEFAULTS(dis_experiment_run_options, .size = sizeof(dis_experiment_r
 
 /* ---- which runs ---- */
 
-/* Digits, to after them; NULL: there are none. */
+/* Digits, to the position after them; NULL: none. */
 static const char *parse_number(const char *text, uint64_t *x)
 {
     const char *end = text;
@@ -46,7 +46,7 @@ static bool setting_is(const dis_experiment_cell *cell, const char *key, size_t 
     return false;
 }
 
-/* A filter with "=" in it whose left side is nothing known may still be part of a name. */
+/* A filter with "=" whose left side is not a known key may still be part of a name. */
 static bool fits(const dis__plan *plan, const dis__run *run, const char *filter)
 {
     const dis_experiment_cell *cell = &plan->cell[run->cell];
@@ -192,7 +192,7 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
 {
     dis_experiment_run_options o = dis_experiment_run_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_experiment_run_options, &o, options));
-    const dis__device *device; /* must be here */
+    const dis__device *device; /* must exist */
     DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
     dis__store *store = NULL;
     dis__cache *cache = NULL;
@@ -258,7 +258,7 @@ dis_status dis_experiment_table_create(dis_context *ctx, dis_experiment *experim
 
 /* ---- one run ---- */
 
-/* How many runs of the plan have a key that begins so; *run: the last of them. */
+/* Number of runs of the plan whose key has this prefix; *run: the last of them. */
 static size_t count_keys(const dis__plan *plan, const char *prefix, size_t *run)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* experiment_internal.h: the inside of an experiment: its plan, its store, which runs are meant. */
+/* experiment_internal.h: internals of an experiment: its plan, its store, and the selected runs. */
 #ifndef DIS_EXPERIMENT_EXPERIMENT_INTERNAL_H
 #define DIS_EXPERIMENT_EXPERIMENT_INTERNAL_H
 #include "report/markup.h"
@@ -11,17 +11,17 @@ struct dis_experiment {
     size_t n_selected;
 };
 
-/* How long the database of a store is waited for. */
+/* Timeout for the database of a store. */
 enum { DIS__STORE_PATIENCE_MS = 30000 };
 
-/* (n_runs, ...) arrays of all that is known; the caller frees them with dis__known_free, also on failure. */
+/* (n_runs, ...) arrays of the known results; the caller frees them with dis__known_free, also on failure. */
 dis_status dis__known_read(const dis_experiment *e, dis__store *store, dis__known *out);
 void dis__known_free(dis__known *known);
 
-/* An experiment over a plan that is made by hand, which it owns from now on; on failure the plan stays the caller's. */
+/* An experiment with a given plan, which it then owns; on failure the caller keeps the plan. */
 dis_status dis__experiment_make(dis__plan *plan, const dis_experiment_options *options, dis_experiment **out);
 
-/* x such that a share of Student's law with n degrees of freedom lies within -x .. x. */
+/* x such that Student's t with n degrees of freedom is within -x .. x with this probability. */
 double dis__student_quantile(double share, size_t n);
 
 dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,

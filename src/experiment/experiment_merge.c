@@ -33,7 +33,7 @@ static bool find_name(void *empty, const char *name)
     return false;
 }
 
-/* Whether there is nothing at `folder`, or an empty folder. */
+/* Whether `folder` does not exist, or is an empty folder. */
 static bool is_new(const char *folder)
 {
     bool empty = true;

@@ -53,7 +53,7 @@ static void summarise(dis_experiment_value *f, dis_evaluation_metric metric)
 {
     f->mean = f->sd = f->ci_low = f->ci_high = f->difference = f->p = (double)NAN;
     if (f->n == 0) return;
-    double sum = 0, squares = 0; /* from the first seed on: numbers that are the same have it as mean, and no spread */
+    double sum = 0, squares = 0; /* relative to the first seed: equal values have that value as mean, and no spread */
     for (size_t i = 1; i < f->n; i++) sum += f->seed[i] - f->seed[0];
     f->mean = f->seed[0] + sum / (double)f->n;
     if (f->n == 1) return;
@@ -62,10 +62,10 @@ static void summarise(dis_experiment_value *f, dis_evaluation_metric metric)
     const double reach = dis__student_quantile(.95, f->n - 1) * f->sd / sqrt((double)f->n);
     const dis_evaluation_metric_row *row = dis_evaluation_metric_get(metric);
     f->ci_low = fmax(f->mean - reach, fmin(row->low, f->mean));
-    f->ci_high = fmin(f->mean + reach, fmax(row->high, f->mean)); /* a mean may be off by rounding */
+    f->ci_high = fmin(f->mean + reach, fmax(row->high, f->mean)); /* a mean may have a rounding error */
 }
 
-/* Runs of a cell lie together, fold after fold; seeds are told by their first run. */
+/* Runs of a cell are consecutive, fold by fold; a seed is identified by its first run. */
 typedef struct {
     size_t first, end;
 } span;
@@ -85,7 +85,7 @@ static bool first_of_seed(const dis__plan *plan, span s, size_t r)
     return true;
 }
 
-/* Over the folds of the seed of run r: the pooled value where there is one, else the mean; NaN: nothing there. */
+/* Over the folds of the seed of run r: the pooled value if there is one, otherwise the mean; NaN: no value. */
 static double seed_value(const dis_experiment *e, const dis__known *known, span s, size_t r, size_t m,
                          const double *pooled)
 {
@@ -131,7 +131,7 @@ static void fill_row(const dis_experiment *e, const dis__known *known, const dou
     }
 }
 
-/* Items that a seed of a cell is tested on in a set, all folds together; 0: no predictions were kept. */
+/* Number of test items of a cell's seed in a set, over all folds; 0: no stored predictions. */
 static dis_status count_items(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
                               size_t cell, const char *set, size_t *n_items)
 {
@@ -146,7 +146,7 @@ static dis_status count_items(dis_context *ctx, const dis_experiment *e, dis__st
         dis__stored_set stored;
         bool found;
         const dis_status status = dis__store_predictions(store, ctx, plan->run[r].key, set, &stored, &found);
-        if (status == DIS_EDATA || (status == DIS_OK && !found)) continue; /* damaged: whoever needs them says so */
+        if (status == DIS_EDATA || (status == DIS_OK && !found)) continue; /* damaged: reported when it is needed */
         DIS_TRY(status);
         *n_items += dis_labels_get_view(stored.predicted).n_items;
         dis__stored_set_free(&stored);
@@ -154,7 +154,7 @@ static dis_status count_items(dis_context *ctx, const dis_experiment *e, dis__st
     return DIS_OK;
 }
 
-/* n_items of every figure; cells of one data set share those of the first that has any. */
+/* n_items of every metric; cells of one data set share those of the first one with a value. */
 static dis_status count_all_items(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
                                   dis_experiment_table *t)
 {
@@ -173,7 +173,7 @@ static dis_status count_all_items(dis_context *ctx, const dis_experiment *e, dis
     return DIS_OK;
 }
 
-/* The best mean of each measure among the cells of one data set, where there are several. */
+/* The best mean of each measure among the cells of one data set, if there are several. */
 static void mark_best(const dis_experiment *e, dis_experiment_table *t)
 {
     const dis__plan *plan = e->plan;
@@ -289,7 +289,7 @@ static bool first_of_data(const dis__plan *plan, size_t cell)
     return c == cell;
 }
 
-/* (n_runs, n_measures): of the first run of each seed, what all its folds together have; NaN: they are not pooled. */
+/* (n_runs, n_measures): pooled over all folds, at the first run of each seed; NaN: not pooled. */
 static dis_status pool_all(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
                            double *pooled)
 {

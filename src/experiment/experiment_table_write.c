@@ -38,7 +38,7 @@ static const dis_experiment_cell *cell_of(const writer *w, size_t row)
     return &w->e->plan->cell[w->t.row[row].cell];
 }
 
-/* Whether a row begins another data set than the one before it. */
+/* Whether a row begins another data set. */
 static bool begins_data(const writer *w, size_t row)
 {
     return row == 0 || strcmp(cell_of(w, row)->data, cell_of(w, row - 1)->data) != 0;
@@ -95,7 +95,7 @@ static void text_data(writer *w, const char *data)
     dis__markup_append(&w->out, "\n");
 }
 
-/* 0: mean and sd; 1: interval; 2: what was published. */
+/* 0: mean and sd; 1: interval; 2: published values. */
 static void text_figure(dis__markup *m, const dis_experiment_value *f, int line)
 {
     if (line == 0 && f->n == 0) dis__markup_append(m, "-");
@@ -182,7 +182,7 @@ static void text_end(writer *w)
 
 /* ---- Markdown ---- */
 
-/* All that Markdown or HTML would take for more than text gets a backslash. */
+/* Characters with a meaning in Markdown or HTML are escaped with a backslash. */
 static void markdown_name(dis__markup *m, const char *text)
 {
     dis__markup plain = {0};
@@ -403,7 +403,7 @@ static dis_status write_csv(const writer *w, const char *path)
 static const struct {
     const char *name;
     void (*head)(writer *w);
-    void (*data)(writer *w, const char *data); /* NULL: rows say it themselves */
+    void (*data)(writer *w, const char *data); /* NULL: each row contains it */
     void (*row)(writer *w, size_t row);
     void (*end)(writer *w);
 } formats[] = {

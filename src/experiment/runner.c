@@ -14,7 +14,7 @@
 
 enum { MESSAGE = 2048 };
 
-/* What a run has computed, until it is stored. */
+/* The result of a run, until it is stored. */
 typedef struct {
     dis__result result;
     double seconds;
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     const dis__runner *r;
     struct timespec begin;
-    size_t *todo; /* (n_todo) runs that the store lacks */
+    size_t *todo; /* (n_todo) runs missing from the store */
     size_t n_todo;
     outcome *outcome; /* (n_runs) each is written by one thread at a time */
 
@@ -84,7 +84,7 @@ static void note_failure(run_set *s, size_t run, dis_status status)
     snprintf(s->message, sizeof s->message, "%s", dis_last_error());
 }
 
-/* Counts a run that the store now has, with its status. */
+/* Counts a run that is in the store, with its status. */
 static void note_end(run_set *s, size_t run, dis_status status)
 {
     pthread_mutex_lock(&s->mutex);
@@ -98,7 +98,7 @@ static void note_end(run_set *s, size_t run, dis_status status)
     pthread_mutex_unlock(&s->mutex);
 }
 
-/* Stores that a run has failed; dis_last_error() is why. */
+/* Records that a run has failed; dis_last_error() is the reason. */
 static dis_status store_failure(run_set *s, size_t run, dis_status status)
 {
     char message[MESSAGE];
@@ -109,7 +109,7 @@ static dis_status store_failure(run_set *s, size_t run, dis_status status)
     return DIS_OK;
 }
 
-/* DIS_EDATA: the result cannot be written, for instance an id with a line break: a failure of this run alone. */
+/* DIS_EDATA: the result cannot be written, for instance an id with a line break: only this run fails. */
 static dis_status store_result(run_set *s, size_t run)
 {
     outcome *o = &s->outcome[run];
@@ -129,7 +129,8 @@ static dis_status finish(void *user, size_t run, dis_status status)
 
 /* ---- progress ---- */
 
-/* Seconds that the runs left will take: the mean of the runs of the same cell, or of all runs if the cell has none. */
+/* Estimated seconds for the remaining runs: the mean of the runs of the same cell, or of all runs if the cell has
+ * none. */
 static double estimate(const run_set *s, const dis__jobs_progress *progress)
 {
     const dis__plan *plan = s->r->plan;

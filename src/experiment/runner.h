@@ -1,4 +1,4 @@
-/* runner.h: executes the runs of a plan that a store lacks, several at once. */
+/* runner.h: executes the runs of a plan that are missing from a store, several in parallel. */
 #ifndef DIS_EXPERIMENT_RUNNER_H
 #define DIS_EXPERIMENT_RUNNER_H
 #include "experiment/store/store.h"

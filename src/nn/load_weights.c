@@ -64,7 +64,7 @@ static void read_bfloat16(const char *from, size_t n, float *to)
     }
 }
 
-/* n numbers of an array from number `at` on; false: a type that is not known. */
+/* n values of an array from index `at` on; false: unknown type. */
 static bool read_numbers(const dis__tensor *t, size_t at, size_t n, float *to)
 {
     static const struct {
@@ -98,7 +98,7 @@ static const char *shape_text(size_t n_dims, const size_t *dim, char text[SHAPE]
     return text;
 }
 
-/* The numbers lie there as the host has floats. */
+/* Whether the array has the host's float format. */
 static bool plain_floats(const dis__tensor *t)
 {
     return strcmp(t->dtype->name, "F32") == 0 && (uintptr_t)t->data % _Alignof(float) == 0;
@@ -106,7 +106,7 @@ static bool plain_floats(const dis__tensor *t)
 
 bool dis__all_finite(const float *x, size_t n)
 {
-    uint32_t bad = 0; /* all bits of an exponent are set in what is not finite */
+    uint32_t bad = 0; /* values that are not finite have all bits of the exponent set */
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, x + i, sizeof bits);
@@ -199,7 +199,7 @@ static dis_status check_all(const dis__net *net, const dis__fill *fill, size_t *
     return DIS_OK;
 }
 
-/* room (MANY): few copies, since each to a device costs microseconds. */
+/* room (MANY): few copies, since each copy to a device costs microseconds. */
 static dis_status copy_row(dis__net *net, const dis__fill *fill, const dis__fill_row *row, float *room)
 {
     size_t file;

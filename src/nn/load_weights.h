@@ -32,9 +32,8 @@ typedef struct {
     const char *fresh;          /* parameters whose names begin with this need no array; NULL: all need one */
     const char *only;           /* those whose names do not begin with this need none; NULL: all need one */
     const char *const *ignored; /* arrays whose names contain one of these need no row; NULL at the end; NULL: none */
-    const char *by;             /* what says which shapes are wanted; NULL: the parameter's name is given */
-    bool
-        lasting; /* the files stay as long as the network: one that never trains may use their numbers where they lie */
+    const char *by;             /* source of the required shapes, for messages; NULL: the parameter's name */
+    bool lasting;               /* the files outlive the network: one that only predicts may use their memory */
 } dis__fill;
 
 dis_status dis__net_fill(dis__net *net, const dis__fill *fill);

@@ -64,7 +64,7 @@ int dis__net_build_error(dis__net *net, dis_status status, const char *format, .
     return DIS_NONE;
 }
 
-/* Room for one more; false after a failure, which is remembered. */
+/* Reserves room for one more; false after a failure, which is recorded. */
 static bool room(dis__net *net, void *list, size_t *capacity, size_t used, size_t size)
 {
     if (net->status != DIS_OK) return false;

@@ -58,20 +58,21 @@ static inline dis__shape dis__shape_rows(int rows, size_t channels)
 
 dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **out);
 void dis__net_destroy(dis__net *net);
-/* Nothing will be run any more: gradients, the optimiser's state and activations go, and parameters stay to be read. */
+/* Nothing will be run any more: frees gradients, the optimiser's state and activations; parameters can still be
+ * read. */
 void dis__net_release_training(dis__net *net);
 
 int dis__net_axis(dis__net *net, size_t max);
 /* An axis of packed tokens: rows of different lengths one after another. On devices that record steps counts are
  * rounded up, so that few differ; what is after the tokens is computed and has no effect: its ids are none. */
 int dis__net_axis_packed(dis__net *net, size_t max);
-/* An axis of rows, rounded up there to multiples of `to`. */
+/* An axis of rows, rounded up to multiples of `to` on such devices. */
 int dis__net_axis_rounded(dis__net *net, size_t max, size_t to);
-/* Numbers that each batch brings: a value. */
+/* Real values of each batch: a value. */
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
-/* Integers that each batch brings (ids, lengths, positions): rows x time x per of them. Not a value. */
+/* Integers of each batch (ids, lengths, positions): rows x time x per of them. Not a value. */
 int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t per);
-/* Inputs by their names; DIS_NONE: there is none. */
+/* Inputs by name; DIS_NONE: not found. */
 int dis__net_find_reals(const dis__net *net, const char *name);
 int dis__net_find_ints(const dis__net *net, const char *name);
 
@@ -79,7 +80,7 @@ int dis__net_find_ints(const dis__net *net, const char *name);
 int dis__layer_embed(dis__net *net, const char *name, int ids, size_t n_ids, size_t width);
 /* The mean of the rows of the first lengths[i] ids of each row (lengths may be DIS_NONE): (rows, width). */
 int dis__layer_embed_bag(dis__net *net, const char *name, int ids, int lengths, size_t n_ids, size_t width);
-/* Further ids, or bags of them, from the table that made `embedded`. */
+/* Further ids, or bags of them, from the table of `embedded`. */
 int dis__layer_embed_again(dis__net *net, int embedded, int ids, int lengths);
 /* act(W x + b) over channels. */
 int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act);
@@ -87,7 +88,7 @@ typedef struct {
     size_t size;
     dis__activation act;
     bool bias;
-    int tied; /* an embedding's value, whose table (n_out, channels) is the matrix too; DIS_NONE: one of its own */
+    int tied; /* an embedding's value, whose table (n_out, channels) is used as the matrix; DIS_NONE: own matrix */
 } dis__linear_options;
 dis__linear_options dis__linear_options_default(void); /* no activation, with bias, not tied */
 int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options);
@@ -108,13 +109,13 @@ typedef struct {
 } dis__low_rank_options;
 dis__low_rank_options dis__low_rank_options_default(void); /* rank 8, scale 2, one part */
 int dis__layer_low_rank(dis__net *net, const char *name, int x, int y, const dis__low_rank_options *options);
-/* Normalised over channels; of x + residual where that is not DIS_NONE. */
+/* Normalised over channels; of x + residual unless that is DIS_NONE. */
 int dis__layer_layernorm(dis__net *net, const char *name, int x, int residual);
 typedef struct {
     size_t size;
     double epsilon;
     bool bias;
-    bool sample; /* divided by the standard deviation of a sample, + epsilon, instead of sqrt(variance + epsilon) */
+    bool sample; /* divided by the sample standard deviation + epsilon, instead of sqrt(variance + epsilon) */
 } dis__layernorm_options;
 dis__layernorm_options dis__layernorm_options_default(void); /* 1e-5, with bias, not of a sample */
 int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residual,
@@ -123,14 +124,14 @@ int dis__layer_dropout(dis__net *net, int x, double rate);
 int dis__layer_add(dis__net *net, int x, int y);
 /* x sqrt(channels) + the position term of Vaswani et al. (2017) at position 0: 0 at even channels, 1 at odd ones. */
 int dis__layer_position(dis__net *net, int x);
-/* Side by side in channels. */
+/* Concatenated along channels. */
 int dis__layer_concat(dis__net *net, const int *values, int n);
-/* The same numbers as rows of another shape, whose rows and time are x's: (height, width, channels) may be cut anew. */
+/* Reshapes rows without changing rows and time: (height, width, channels) may differ. */
 int dis__layer_reshape(dis__net *net, int x, size_t height, size_t width, size_t channels);
 /* The mean of the rows of channels of each (time, height, width), weighted by the softmax of their scores (one
  * channel). Scores of tanh layers make it the additive attention of Bahdanau et al. (2015). */
 int dis__layer_softmax_pool(dis__net *net, int x, int scores, int lengths);
-/* One row of channels of each (time, height, width); lengths (or DIS_NONE) says how many of the first count. */
+/* One row of channels of each (time, height, width); lengths (or DIS_NONE) are the numbers of valid rows. */
 int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
 /* LSTM or GRU over time, both directions side by side in channels where `both`; layers stand one on the other, with
  * dropout between them. lengths may be DIS_NONE. (rows, time, hidden or 2 hidden); DIS_POOL_LAST or DIS_POOL_ENDS takes
@@ -150,14 +151,14 @@ int dis__layer_multihead_attention(dis__net *net, const char *name, int x, int l
 typedef struct {
     size_t size;
     size_t n_heads;
-    size_t longest; /* tokens of a row */
-    double scale;   /* of scores; 0: 1 / sqrt(channels per head) */
-    double dropout; /* of shares */
-    size_t window;  /* tokens farther apart do not see each other; 0: all do */
-    int mask;       /* ints (tokens): 0: this token is not seen; DIS_NONE: all are */
-    int bias; /* table (dis__layer_table) of buckets x heads that is added to scores, by the distance of two tokens;
+    size_t longest;  /* tokens of a row */
+    double scale;    /* of scores; 0: 1 / sqrt(channels per head) */
+    double dropout;  /* of the attention probabilities */
+    size_t window;   /* tokens farther apart are masked; 0: none */
+    int mask;        /* ints (tokens): 0 masks this token; DIS_NONE: no mask */
+    int bias;        /* table (dis__layer_table) of buckets x heads added to scores, by the distance of two tokens;
                        DIS_NONE: none. Several layers may share it */
-    size_t farthest; /* distance from which on all are in one bucket */
+    size_t farthest; /* distance from which on all share one bucket */
 } dis__packed_attention_options;
 dis__packed_attention_options dis__packed_attention_options_default(void); /* 1 head, rows up to 512, farthest 128 */
 int dis__layer_packed_attention(dis__net *net, const char *name, int qkv, int start, int length,
@@ -185,7 +186,7 @@ typedef struct {
     size_t size;
     size_t out, kernel, stride;
     bool same, bias;
-    bool he; /* weights start with the variance of He et al. (2015), for ReLU */
+    bool he; /* weights are initialized with the variance of He et al. (2015), for ReLU */
     dis__activation act;
 } dis__conv_options;
 dis__conv_options dis__conv_options_default(void); /* kernel 3, stride 1, same, with bias, no activation */
@@ -200,33 +201,33 @@ int dis__layer_window(dis__net *net, int x, dis__pooling kind, size_t kernel, si
 int dis__layer_shortcut(dis__net *net, int x, size_t stride, size_t channels);
 /* act(batch normalisation of x + residual); residual may be DIS_NONE. GELU is not possible here. */
 int dis__layer_batchnorm(dis__net *net, const char *name, int x, int residual, dis__activation act);
-/* Rows of x, counted over (rows, time, height, width), taken by index: (rows of index, channels). */
+/* Rows of x, counted over (rows, time, height, width), gathered by index: (rows of index, channels). */
 int dis__layer_gather(dis__net *net, int x, int index);
 
 /* What a vote will be: log sum_k softmax(class_logits)_k softmax(confusion)_{k,z}, (rows, classes); confusion: (rows,
  * classes x classes), class by class. */
 int dis__layer_confusion(dis__net *net, int class_logits, int confusion);
-/* x, through which no gradient passes. */
+/* x with stopped gradient. */
 int dis__layer_stop(dis__net *net, int x);
 
-/* What a head measures. */
+/* The loss of a head. */
 typedef struct {
     size_t size;
     dis__loss loss;
-    double weight; /* of this head in the sum */
+    double weight; /* weight of this head in the sum */
     double base;   /* of logarithms; 0: e */
     double floor;  /* of targets, for inverse KL */
 } dis__soft_head_options;
 dis__soft_head_options dis__soft_head_options_default(void); /* cross-entropy, 1, e, 1e-6 */
 
-/* Returns the number of a head. */
+/* Returns the index of a head. */
 int dis__head_soft(dis__net *net, const char *name, int logits, const dis__soft_head_options *options);
 
 typedef struct {
     size_t size;
     dis__crowd kind;
     double weight;
-    bool on_probabilities; /* workers' maps read q; otherwise the logits */
+    bool on_probabilities; /* workers' maps apply to q; otherwise to the logits */
     bool over_all;         /* the mean is over rows x workers, missing votes counting as 0; otherwise over votes */
 } dis__crowd_head_options;
 dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, on logits, over votes */
@@ -235,18 +236,19 @@ dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, on logi
 int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t max_votes,
                     const dis__crowd_head_options *options);
 
-/* Terms of pairs of rows of the table that made `embedded`; what is put is their sum, weighted. */
+/* Penalty terms on pairs of rows of the table of `embedded`; the loss is their weighted sum. */
 int dis__head_pairs(dis__net *net, const char *name, int embedded, size_t max_pairs);
 
-/* Groups of parameters, by what their names begin with; before planning. */
-void dis__net_freeze(dis__net *net, const char *prefix);                     /* stay as they are */
-void dis__net_rate_factor(dis__net *net, const char *prefix, double factor); /* of the rate of a step */
-void dis__net_set_decay(dis__net *net, const char *prefix, bool decays);     /* whether weight decay is for them */
-/* Matrices and tables begin normal with this standard deviation, biases at 0. */
+/* Groups of parameters, by prefixes of their names; before planning. */
+void dis__net_freeze(dis__net *net, const char *prefix);                     /* frozen */
+void dis__net_rate_factor(dis__net *net, const char *prefix, double factor); /* factor of the learning rate */
+void dis__net_set_decay(dis__net *net, const char *prefix, bool decays);     /* whether weight decay applies */
+/* Matrices and tables are initialized from a normal distribution with this standard deviation, biases with 0. */
 void dis__net_init_normal(dis__net *net, const char *prefix, double sd);
-/* Parameters NAME.* begin with the values of LIKE.*, as if they were copies of them. */
+/* Parameters NAME.* are initialized with the values of LIKE.*. */
 void dis__net_init_like(dis__net *net, const char *name, const char *like);
-/* They begin at 0, since the caller puts them: drawing numbers for a large encoder takes longer than a step. */
+/* They are initialized with 0, since the caller sets them: random initialization of a large encoder takes longer than a
+ * step. */
 void dis__net_zero_params(dis__net *net, const char *prefix);
 
 /* ---- planning ---- */
@@ -255,15 +257,15 @@ typedef struct {
     size_t size;
     bool training; /* false: memory for forward only */
     dis__optimizer_options optimizer;
-    bool unset; /* parameters stay at 0 until the caller puts them */
+    bool unset; /* parameters stay 0 until the caller sets them */
 } dis__plan_options;
 dis__plan_options dis__plan_options_default(void); /* for training, Adam */
 
 /* The first failure of building; DIS_ELIMIT when the memory is not there, before any is taken. Sets all parameters to
  * their starts, which depend on the seed and the parameter's name. */
 dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_options *options);
-size_t dis__net_bytes(const dis__net *net);        /* what the plan takes */
-size_t dis__net_n_parameters(const dis__net *net); /* numbers that are trained */
+size_t dis__net_bytes(const dis__net *net);        /* bytes of the plan */
+size_t dis__net_n_parameters(const dis__net *net); /* number of trained weights */
 
 /* From now on the network runs in this context. False: it has more threads than the network was planned for, and
  * nothing is done. */
@@ -273,30 +275,30 @@ bool dis__net_set_context(dis__net *net, dis_context *ctx);
 
 /* n: 0 .. the axis' maximum. */
 void dis__net_resize(dis__net *net, int axis, size_t n);
-size_t dis__net_rows(const dis__net *net, int value); /* rows x time x height x width as they are now */
-/* The shape of a value; NULL after a failure of building. */
+size_t dis__net_rows(const dis__net *net, int value); /* rows x time x height x width of the current batch */
+/* The shape of a value; NULL after a build error. */
 const dis__shape *dis__net_shape(const dis__net *net, int value);
 /* Devices that record steps gain where sizes of batches repeat: n rounded up to a multiple of `to` there, n on others.
  * A caller that asks fills up what he puts. */
 size_t dis__net_round(const dis__net *net, size_t n, size_t to);
-/* As many numbers as the value or the input has now, copied. */
+/* Copies as many values as the value or input has in this batch. */
 dis_status dis__net_put(dis__net *net, int value, const float *x);
 dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x);
 dis_status dis__net_put_exact(dis__net *net, int value, const double *x);
 dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
-/* The same where x has numbers for what is after the batch too, up to what is computed (dis__net_filled). */
+/* The same if x includes padding after the batch, up to the computed size (dis__net_filled). */
 dis_status dis__net_put_filled(dis__net *net, int ints, const int32_t *x);
-/* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row is to sum to 1. */
+/* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row must sum to 1. */
 dis_status dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight);
 dis_status dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight);
-/* One label per row, below 0: none. Exactly as one-hot targets. */
+/* One label per row, below 0: none. Equivalent to one-hot targets. */
 dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label);
-/* Votes sorted by row; DIS_EUSAGE when they are not, or out of range. */
+/* Votes sorted by row; DIS_EUSAGE if they are unsorted or out of range. */
 dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t *row, const int32_t *worker,
                                const int32_t *label);
-/* pair: (n, 3), rows a and b and dis__pair_kind; DIS_EUSAGE when they are out of range. */
+/* pair: (n, 3), rows a and b and dis__pair_kind; DIS_EUSAGE if they are out of range. */
 dis_status dis__head_put_pairs(dis__net *net, int head, size_t n, const int32_t *pair, const float *weight);
-/* The head has no targets in this batch, or (prediction) never: only q is made. */
+/* The head has no targets in this batch, or (prediction) never: only q is computed. */
 void dis__head_clear_targets(dis__net *net, int head);
 /* What the head's losses are summed up and divided by; 0 (the start): the sum of the weights or votes of the batch. For
  * adding up gradients over several passes. */
@@ -311,7 +313,7 @@ void dis__head_set_weight(dis__net *net, int head, double weight);
 dis_status dis__net_upload_reals(dis__net *net, dis__role role, const void *of, const float *x, size_t n,
                                  const void **uploaded);
 dis_status dis__net_upload_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **uploaded);
-/* Whether that is decided already, for those who would have to make the numbers first. */
+/* Whether this was decided already, for callers that would have to compute the values first. */
 bool dis__net_find_upload(const dis__net *net, const void *of, const void **uploaded);
 
 /* Instead of dis__net_put: as many rows as the value has now, by their numbers. `moved`: (row, dy, dx, mirror) of
@@ -321,7 +323,7 @@ dis_status dis__net_gather_reals(dis__net *net, int value, const void *uploaded,
  * up to `room`; together they fill all that is computed (dis__net_filled). */
 dis_status dis__net_gather_ints(dis__net *net, int ints, const void *uploaded, const int32_t (*span)[4], size_t n);
 size_t dis__net_filled(const dis__net *net, int ints); /* integers of an input, rounded up */
-/* Instead of dis__head_put_targets and _labels; counted: the sum of the weights, how many labels are none. */
+/* Instead of dis__head_put_targets and _labels; counted: the sum of the weights, the number of labels. */
 dis_status dis__head_gather_targets(dis__net *net, int head, const void *target, const void *weight, const int32_t *row,
                                     double counted);
 dis_status dis__head_gather_labels(dis__net *net, int head, const void *label, const int32_t *row, double counted);
@@ -341,7 +343,7 @@ dis_status dis__net_train(dis__net *net, double rate, bool update);
 /* Losses are on the device; reading one waits for it. */
 dis_status dis__net_get_loss(const dis__net *net, double *loss); /* of the last forward: the weighted sum */
 double dis__net_loss(const dis__net *net);                       /* the same; NaN: it could not be read */
-double dis__head_loss(const dis__net *net, int head);            /* the mean of one head; 0 when nothing counted */
+double dis__head_loss(const dis__net *net, int head);            /* the mean of one head; 0 if no row counted */
 /* Ranks that train one network together, each on its part of a batch: gradients become the sums of those of all
  * ranks, and statistics their means, before the step of the optimiser. A rank without a part of a batch skips it;
  * what dropout leaves out differs from rank to rank. */
@@ -354,7 +356,7 @@ dis_status dis__net_share_statistics(dis__net *net, const struct dis__comm *comm
 void dis__net_skip_pass(dis__net *net);
 void dis__net_set_rank(dis__net *net, int rank);
 
-/* The sum of the losses of all training passes since it was set. */
+/* The sum of the losses of all training passes since it was reset. */
 dis_status dis__net_get_loss_sum(const dis__net *net, double *sum);
 dis_status dis__net_set_loss_sum(dis__net *net, double sum);
 /* q of a head, (rows, classes). */
@@ -377,7 +379,7 @@ typedef struct {
 } dis__param_info;
 size_t dis__net_n_params(const dis__net *net);
 const dis__param_info *dis__net_param(const dis__net *net, size_t param);
-size_t dis__net_find_param(const dis__net *net, const char *name); /* SIZE_MAX: not there */
+size_t dis__net_find_param(const dis__net *net, const char *name); /* SIZE_MAX: not found */
 dis_status dis__param_get(const dis__net *net, size_t param, double *x);
 dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x);
 /* A copy of all parameters as they are, on a device whose memory is not the host's. false: it has no room for it, and
@@ -388,7 +390,7 @@ bool dis__net_save_params_copy(dis__net *net);
 void dis__net_swap_params_copy(dis__net *net);
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x);
 dis_status dis__param_put(dis__net *net, size_t param, const double *x);
-/* All of it. A network that never trains may use x where it lies, so that must last as long as the network. */
+/* All of it. A network that only predicts may reference x, which must then outlive the network. */
 dis_status dis__param_use(dis__net *net, size_t param, const float *x);
 /* Rows [first, first + n) of dim[0] in the same way. */
 dis_status dis__param_use_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x);
@@ -397,13 +399,13 @@ dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t
 
 /* ---- checkpoints ---- */
 
-/* The optimiser's state and step, for a network that goes on with them; zeroed: none. Freed by dis__moments_free(). */
+/* The optimiser's state and step, for another network to continue; zeroed: none. Freed by dis__moments_free(). */
 typedef struct {
     size_t n;
     struct dis__moment *param;
     uint64_t steps;
 } dis__moments;
-dis_status dis__net_get_moments(const dis__net *net, dis__moments *moments); /* replaces what they have */
+dis_status dis__net_get_moments(const dis__net *net, dis__moments *moments); /* replaces the stored ones */
 dis_status dis__net_put_moments(dis__net *net, const dis__moments *moments);
 void dis__moments_free(dis__moments *moments);
 

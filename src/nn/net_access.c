@@ -34,7 +34,7 @@ static size_t n_numbers(const dis__net *net, int value)
     return dis__net_rows(net, value) * dis__shape_of(net, value)->channels;
 }
 
-/* Numbers after what was given, up to what is computed, are 0. */
+/* Zeroes values after the given ones, up to the computed size. */
 static dis_status zero_padding(dis__net *net, int value)
 {
     const size_t channels = dis__shape_of(net, value)->channels, n = dis__net_rows(net, value);
@@ -146,7 +146,7 @@ dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x)
 
 bool dis__net_save_params_copy(dis__net *net)
 {
-    enum { SHARE = 4 }; /* of the free memory, one in so many */
+    enum { SHARE = 4 }; /* share of the free memory: one part in this many */
     const dis__device *d = net->device;
     const size_t bytes = net->n_numbers * dis__number_bytes(net, DIS_ROLE_PARAM);
     void *at = net->params_copy_arena;
@@ -201,7 +201,7 @@ dis_status dis__param_use(dis__net *net, size_t param, const float *x)
 
 dis_status dis__param_use_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
 {
-    enum { PACK = 16 }; /* devices that pack a matrix do so in multiples of that */
+    enum { PACK = 16 }; /* devices that pack a matrix do so in multiples of this */
     dis__param *p = &net->params[param];
     const size_t n_parts = n && p->info.dim[0] % n == 0 && first % n == 0 ? p->info.dim[0] / n : 0;
     if (!may_use_host_memory(net) || !p->accepts_parts || n % PACK || n_parts < 2 || n_parts > DIS_PARAM_PARTS)

@@ -4,16 +4,16 @@
  * copied is what a batch from the host would have brought, in the same type of number. */
 #include "nn/net_internal.h"
 
-enum { SHARE = 4 }; /* an array may take this part of the free memory, one in so many */
+enum { SHARE = 4 }; /* an array may use this share of the free memory: one part in this many */
 
-/* An array on the device; data NULL: there was no room for it. */
+/* An array on the device; data NULL: it did not fit. */
 struct dis__upload {
     const void *of;
     void *data;
 };
 
 struct dis__feed {
-    const void *to; /* what it fills: an input, or memory of a head */
+    const void *to; /* its destination: an input, or memory of a head */
     dis__op op;
     union {
         dis__batch_rows_args batch_rows;
@@ -49,7 +49,7 @@ bool dis__net_find_upload(const dis__net *net, const void *of, const void **uplo
     return false;
 }
 
-/* A place for an array of so many bytes, if there is room. */
+/* Memory for an array of this size, if available. */
 static dis_status new_upload(dis__net *net, const void *of, size_t bytes, void **data)
 {
     *data = NULL;
@@ -58,7 +58,7 @@ static dis_status new_upload(dis__net *net, const void *of, size_t bytes, void *
     if (net->device->fits(net->session, net->ctx, dis__saturating_size(bytes, SHARE, 0), "a copy of the items") ==
         DIS_OK) {
         const dis_status status = net->device->allocate(net->session, DIS_MEMORY_OTHER, bytes, false, data);
-        if (status == DIS_ELIMIT) *data = NULL; /* a caller else has taken it since */
+        if (status == DIS_ELIMIT) *data = NULL; /* another caller has allocated it since */
         if (status != DIS_ELIMIT) DIS_TRY(status);
     }
     net->uploads[net->n_uploads++] = (dis__upload){of, *data};
@@ -101,7 +101,7 @@ void dis__feed_stop(dis__net *net, const void *to)
     if (f) f->on = false;
 }
 
-/* The feed of a position, with room for so many integers; recorded steps read these, so they never move. */
+/* The feed of a destination, with room for this many integers; recorded steps read these, so they never move. */
 static dis_status feed_of(dis__net *net, const void *to, size_t room, dis__feed **out)
 {
     if (!find(net, to)) {
@@ -189,7 +189,7 @@ void dis__feeds_key(dis__net *net)
     }
 }
 
-/* Labels are there before they become targets. */
+/* Labels are copied before they are converted to targets. */
 dis_status dis__feeds_run(dis__net *net)
 {
     for (int last = 0; last < 2; last++)

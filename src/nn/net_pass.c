@@ -53,7 +53,7 @@ static dis_status write_step(dis__net *net)
     return dis__copy_in(net, &net->scalars->step, &net->now.step, sizeof net->now.step);
 }
 
-/* The step, the pass and the heads; sums of losses stay. */
+/* Resets step, pass and heads; sums of losses stay. */
 static dis_status write_scalars(dis__net *net)
 {
     for (size_t h = 0; h < net->n_heads; h++) {
@@ -157,7 +157,7 @@ void dis__key_add(dis__net *net, uint64_t x)
     net->key[net->n_key++] = x;
 }
 
-/* What the host does before the operations of a batch; the key is what they depend on. */
+/* The host's work before the operations of a batch; the key consists of everything they depend on. */
 static dis_status prepare(dis__net *net, bool update)
 {
     net->n_key = 0;
@@ -176,7 +176,7 @@ static dis_status prepare(dis__net *net, bool update)
     return write_scalars(net);
 }
 
-/* Where values are that are made again for backward: at their positions of forward, or of backward. */
+/* Addresses of values that are recomputed for backward: those of forward, or of backward. */
 static dis_status recompute(dis__net *net, const dis__layer *user)
 {
     for (int v = 0; v < user->n_in; v++) {
@@ -243,7 +243,7 @@ static bool contributes(const dis__layer *layer)
     return head && dis__head_norm(head) > 0 && head->weight != 0;
 }
 
-/* Whether the heads that take part are those that backward is planned for. */
+/* Whether the participating heads are those for which backward is planned. */
 static bool same_heads(const dis__net *net)
 {
     for (size_t h = 0; h < net->n_heads; h++) {
@@ -253,7 +253,7 @@ static bool same_heads(const dis__net *net)
     return true;
 }
 
-/* Which layers have a gradient to pass down, and who of those that share a value is first and stores. */
+/* Which layers pass a gradient down, and which reader of a shared value comes first and stores. */
 static void plan_backward(dis__net *net)
 {
     for (size_t i = 0; i < net->n_slots; i++) net->slots[i].has_grad = false;
@@ -288,7 +288,7 @@ dis_status dis__net_clear_stale(dis__net *net)
     return DIS_OK;
 }
 
-/* Sums of squares of gradients from `from` on, as far as they are not there. */
+/* Sums of squares of gradients from `from` on, as far as not computed yet. */
 static dis_status add_squares(dis__net *net, size_t from, bool later)
 {
     const dis__square_sums_args args = {.x = dis__param_at(net, net->grad_arena, from),
@@ -305,11 +305,11 @@ static dis_status add_squares_after(dis__net *net, const dis__layer *layer)
 {
     const size_t many = net->n_trained / 32 + DIS_SQUARES_BLOCK;
     const size_t from = (layer->below + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK * DIS_SQUARES_BLOCK;
-    const bool owner = layer->n_params && net->params[layer->param[0]].stored; /* nothing of it waits for the next */
+    const bool owner = layer->n_params && net->params[layer->param[0]].stored; /* none of it depends on the next */
     return owner && from + many <= net->squared ? add_squares(net, from, true) : DIS_OK;
 }
 
-/* squares: gradients are final once their layer has gone backward, and their norm will be asked for. */
+/* squares: gradients are final after their layer's backward, and their norm will be requested. */
 static dis_status run_backward(dis__net *net, bool squares)
 {
     net->squared = net->n_trained;
@@ -339,7 +339,7 @@ dis_status dis__net_backward(dis__net *net)
 
 /* ---- the optimiser ---- */
 
-/* The norm of all gradients: blocks in parallel, added up in order. */
+/* The norm of all gradients: blocks in parallel, added in order. */
 static dis_status clip_gradients(dis__net *net)
 {
     const dis__clip_args clip = {.sums = net->squares,

@@ -68,7 +68,7 @@ size_t dis__layer_runs(dis__net *net, dis__op op, const void *args)
     return bytes;
 }
 
-/* Which gradients are wanted: those of values with something trained below them. */
+/* Which gradients are needed: those of values that depend on trained parameters. */
 static void find_wanted(dis__net *net)
 {
     for (size_t i = 0; i < net->n_layers; i++) {
@@ -88,14 +88,14 @@ static void find_passing(dis__net *net)
     }
 }
 
-/* Layers with nothing trained at or below them have no backward. */
+/* Layers without trained parameters at or below them have no backward. */
 static bool reads(const dis__net *net, const dis__layer *layer, int value)
 {
     if (layer->out != DIS_NONE && !net->slots[layer->out].wants_grad) return false;
     return !layer->kind->reads || layer->kind->reads(net, layer, value);
 }
 
-/* The last moment at which backward reads a value; 0: it never does. */
+/* The last moment at which backward reads a value; 0: never. */
 static size_t read_until(const dis__net *net, int value)
 {
     const int producer = net->slots[value].producer;
@@ -110,7 +110,7 @@ static size_t read_until(const dis__net *net, int value)
     return until;
 }
 
-/* Nothing of backward but users of the value reads it, and its layer can make it again. */
+/* Only users of the value read it in backward, and its layer can recompute it. */
 static bool recomputed(const dis__net *net, const dis__slot *s)
 {
     const dis__layer *layer = s->producer == DIS_NONE ? NULL : &net->layers[s->producer];
@@ -135,7 +135,7 @@ static dis_status plan_values(dis__net *net)
             dis__saturating_size(dis__saturating_size(dis__max_rows(net, (int)i), s->shape.channels, 0),
                                  dis__number_bytes(net, DIS_ROLE_VALUE), 0);
         const size_t from = s->producer == DIS_NONE ? 0 : (size_t)s->producer, back = backward_moment(net, s->producer);
-        /* What a batch brings, and what no one within uses but the caller may read, stays to the end. */
+        /* Inputs, and values that only the caller may read, stay alive to the end. */
         const bool stays = s->producer == DIS_NONE || s->last_use == DIS_NONE;
         const size_t last = stays ? 2 * net->n_layers : (size_t)s->last_use;
         const dis__layer *layer = s->producer == DIS_NONE ? NULL : &net->layers[s->producer];
@@ -193,7 +193,7 @@ static dis_status place_pieces(dis__net *net)
     return DIS_OK;
 }
 
-/* Those that are trained come first: gradients and the optimiser's state are for them alone. */
+/* Trained ones come first: only they have gradients and optimiser state. */
 static void plan_params(dis__net *net)
 {
     net->n_numbers = 0;
@@ -228,7 +228,7 @@ static void plan_ints(dis__net *net)
     }
 }
 
-/* Every layer's own memory, then all pieces; nothing is allocated yet but lists. */
+/* Every layer's work memory, then all pieces; only lists are allocated here. */
 static dis_status make_plan(dis__net *net)
 {
     plan_params(net);
@@ -260,7 +260,7 @@ static dis_status allocate_part(dis__net *net, dis__memory what, void *out, size
     return net->device->allocate(net->session, what, dis__saturating_size(n, size, 0), zeroed, out);
 }
 
-/* What the host keeps of a batch. */
+/* Host copies of a batch. */
 static dis_status allocate_mirrors(dis__net *net)
 {
     for (size_t i = 0; i < net->n_ints; i++) {
@@ -319,12 +319,13 @@ static void set_pointers(dis__net *net)
 
 static uint64_t name_key(const char *name)
 {
-    uint32_t h = 2166136261u; /* FNV-1a: a parameter's start depends on its name, not on what else is in the network */
+    uint32_t h = 2166136261u; /* FNV-1a: a parameter's initial value depends on its name, not on the rest of the
+                               * network */
     for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
     return (uint64_t)h << 32 | DIS_STREAM_WEIGHTS;
 }
 
-/* Gradients and the optimiser's state begin as zeros; activations as anything: every pass writes what it reads. */
+/* Gradients and the optimiser's state are zeroed; activations are not: every pass writes what it reads. */
 static dis_status start_params(dis__net *net)
 {
     for (size_t i = 0; !net->unset && i < net->n_params; i++) {

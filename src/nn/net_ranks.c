@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether it went well on all ranks; net->team_name says what did not, by the words of the first that failed. */
+/* Whether all ranks succeeded; net->team_name has the error of the first one that failed. */
 static dis_status all_well(dis__net *net, const dis__comm *comm, dis_status status, bool *well)
 {
     uint64_t failed = status != DIS_OK, *all;
@@ -53,7 +53,7 @@ dis_status dis__net_join_ranks(dis__net *net, const dis__comm *comm, const char 
 dis_status dis__net_share_gradients(dis__net *net, const dis__comm *comm)
 {
     const size_t n = net->n_trained;
-    DIS_TRY(dis__net_clear_stale(net)); /* a rank without rows has not gone backward */
+    DIS_TRY(dis__net_clear_stale(net)); /* a rank without rows has no backward pass */
     if (net->team) return net->device->team_sum(net->session, net->grad_arena, n);
     float *x;
     DIS_TRY(dis__alloc_array(&x, n, sizeof *x));

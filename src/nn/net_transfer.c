@@ -9,7 +9,7 @@ static uint16_t to_bfloat16(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40); /* NaN stays one */
+    if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40); /* NaN is preserved */
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
@@ -56,7 +56,7 @@ static dis_status put(dis__net *net, dis__role role, void *to, const float *x, c
     return DIS_OK;
 }
 
-/* Images are millions of numbers a batch: few copies, and a loop that compilers make vectors of. */
+/* Images have millions of values per batch: few copies, and a loop that compilers can vectorize. */
 static dis_status put_bfloat16(dis__net *net, dis__role role, void *to, const float *x, size_t n)
 {
     uint16_t room[MANY];

@@ -1,4 +1,4 @@
-/* The table of kernels of the devices in the host's memory, made from the one list in ops.h, and types of numbers. */
+/* The table of kernels of the devices with host memory, generated from the one list in ops.h, and number types. */
 #include "nn/ops.h"
 #include "core/kernel.h"
 #include "nn/device.h"

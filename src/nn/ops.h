@@ -85,10 +85,10 @@ typedef enum {
 
 typedef void dis__op_function(const void *args, size_t first, size_t last, void *scratch);
 
-/* The functions of the devices in the host's memory; cpu: for this machine's instruction set. */
+/* The functions of the devices with host memory; cpu: for this machine's instruction set. */
 void dis__ops_ref(dis__op_function *table[DIS_N_OPS]);
 void dis__ops_cpu(dis__op_function *table[DIS_N_OPS]);
-void dis__ops_bf16(dis__op_function *table[DIS_N_OPS]); /* the cpu's, with products in bfloat16 */
+void dis__ops_bf16(dis__op_function *table[DIS_N_OPS]); /* the cpu's, with GEMM in bfloat16 */
 const char *dis__op_name(dis__op op);
 
 /* ---- arguments ---- */
@@ -277,7 +277,7 @@ typedef struct {
     bool add_class, add_confusion;
 } dis__confusion_args;
 
-/* Terms that pull at rows of a table: near: 1 - cos(a, b); apart: max(0, cos(a, b)); length: |a|. */
+/* Penalty terms on rows of a table: near: 1 - cos(a, b); apart: max(0, cos(a, b)); length: |a|. */
 typedef enum { DIS_PAIR_NEAR, DIS_PAIR_APART, DIS_PAIR_LENGTH, DIS_N_PAIRS } dis__pair_kind;
 
 /* loss[i] = weight[i] times the term of pair[i] = (a, b, kind). slope (pairs, 3): the gradient of loss[i] is slope[0] a
@@ -315,7 +315,7 @@ typedef struct {
     double *total, *sum;
 } dis__total_loss_args;
 
-/* What a recurrent layer does in a step. */
+/* One step of a recurrent layer. */
 typedef enum { DIS_CELL_LSTM, DIS_CELL_GRU, DIS_N_CELLS } dis__recurrent_cell;
 
 /* A step of a block of rows: nodes [begin, begin + count). The first `n_parents` of them follow a node of the step before. */
@@ -330,7 +330,7 @@ typedef struct {
 typedef struct {
     size_t n_nodes;
     dis__recurrent_step *steps; /* (blocks, n_times): as the direction goes */
-    int32_t *parent, *from;     /* (nodes): the node before, the row of the inputs */
+    int32_t *parent, *from;     /* (nodes): the previous node, the row of the inputs */
     int32_t *node;              /* (rows, n_times): -1 after a row's length */
     int32_t *order, *length;    /* (rows) */
     bool by_end;                /* step s is the time s before the last of each row, not before n_times - 1 */
@@ -418,7 +418,7 @@ typedef struct {
     const void *dy;
     void *dx, *d_weight, *work;
     bool add, later; /* later: d_weight */
-    bool once;       /* d_weight is 0, and the update of this step is next to read it: a device may keep it elsewhere */
+    bool once;       /* d_weight is 0, and this step's update reads it next: a device may store it elsewhere */
 } dis__conv_args;
 #define DIS_CONV_ROWS 192 /* positions of y at a time */
 
@@ -465,7 +465,7 @@ typedef struct {
     const void *dy;
     void *sums, *d_gain, *d_bias, *dx, *dr;
     bool add, add_r;
-    void *work; /* what a device keeps from batchnorm to batchnorm_grad */
+    void *work; /* device-specific values kept from batchnorm to batchnorm_grad */
 } dis__batchnorm_args;
 
 typedef enum { DIS_OPTIMIZER_SGD, DIS_OPTIMIZER_ADAM, DIS_OPTIMIZER_ADAMW, DIS_N_OPTIMIZERS } dis__optimizer_kind;
@@ -485,7 +485,7 @@ typedef struct {
     const dis__step_scalars *step;
     double factor, momentum, beta1, beta2, epsilon, decay;
     bool nesterov;
-    bool stored; /* the next gradient is stored, not added: this one may be left as it is */
+    bool stored; /* the next gradient is stored, not added: this one need not be reset */
 } dis__update_args;
 
 /* sums[b] = sum of squares of x's block b. Index: blocks of DIS_SQUARES_BLOCK elements. */

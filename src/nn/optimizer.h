@@ -1,4 +1,4 @@
-/* optimizer.h: how parameters follow their gradients, and how the rate changes from step to step. */
+/* optimizer.h: how parameters are updated, and how the learning rate changes from step to step. */
 #ifndef DIS_NN_OPTIMIZER_H
 #define DIS_NN_OPTIMIZER_H
 #include "nn/ops.h"
@@ -10,8 +10,8 @@ typedef struct {
     bool nesterov;
     double beta1, beta2, epsilon; /* Adam, AdamW */
     double weight_decay;
-    bool decay_all; /* also biases and the gains of normalisations; otherwise only matrices and tables */
-    double clip;    /* largest norm of all gradients together; 0: any */
+    bool decay_all; /* also for biases and the gains of normalisations; otherwise only for matrices and tables */
+    double clip;    /* maximum norm of all gradients together; 0: unlimited */
 } dis__optimizer_options;
 dis__optimizer_options dis__optimizer_options_default(void); /* Adam as PyTorch has it */
 
@@ -23,7 +23,7 @@ typedef struct {
     size_t size;
     dis__schedule_kind kind;
     double rate;
-    uint64_t warm_up;                  /* steps over which the rate grows from 0 (linear, cosine) */
+    uint64_t warm_up;                  /* steps over which the rate rises from 0 (linear, cosine) */
     uint64_t steps;                    /* in all: where linear and cosine end at 0 */
     uint64_t drop[DIS_SCHEDULE_DROPS]; /* steps at which the rate is multiplied by `factor` (step); 0: none */
     double factor;

@@ -92,7 +92,7 @@ static const char *entity(char c)
 void dis__markup_append_escaped(dis__markup *m, const char *text, size_t n)
 {
     if (n == 0) return; /* of a text that may be NULL */
-    size_t from = 0;    /* what lies before i and is not put yet */
+    size_t from = 0;    /* text before i that was not written yet */
     for (size_t i = 0; i < n;) {
         const size_t wide = (unsigned char)text[i] < 0x80 ? 1 : dis__utf8_length(text + i, n - i);
         const char *instead = wide == 0 ? "\xEF\xBF\xBD" : wide == 1 ? entity(text[i]) : NULL;
@@ -155,7 +155,7 @@ static void put_shown(dis__markup *m, const char *text, size_t n, size_t max, bo
     }
 }
 
-/* U+2068 and U+2069, byte by byte: in a literal they would turn the text of this file. */
+/* U+2068 and U+2069, byte by byte: as literals they would reorder the text of this file. */
 static const char isolate[] = {(char)0xE2, (char)0x81, (char)0xA8},
                   end_isolate[] = {(char)0xE2, (char)0x81, (char)0xA9};
 
@@ -267,8 +267,7 @@ dis__number_text dis__format_brief(double x)
 {
     const double size = fabs(x);
     if (!isfinite(x)) return dis__format_fixed(x, 0);
-    if (size > 0 && size < 1e-4)
-        return dis__format_scientific(x); /* two digits are enough for what is as good as nothing */
+    if (size > 0 && size < 1e-4) return dis__format_scientific(x); /* two digits suffice for values close to zero */
     if (size >= 1e15) return shortest(x);
     if (x >= 0 && floor(x) == x) return group((uint64_t)x, "");
     if (size >= 99.95) return group((uint64_t)(size + .5), x < 0 ? "-" : "");

@@ -31,14 +31,14 @@ void dis__markup_append_capitalized(dis__markup *m, const char *ours);
 void dis__markup_appendf(dis__markup *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* & < > " ' become entities, bytes that are not UTF-8 become U+FFFD. */
 void dis__markup_append_escaped(dis__markup *m, const char *text, size_t n);
-/* All of `from`, escaped or as it is; a failure of `from` is passed on. */
+/* All of `from`, escaped or unchanged; a failure of `from` is propagated. */
 void dis__markup_append_markup_escaped(dis__markup *m, const dis__markup *from);
 void dis__markup_append_markup(dis__markup *m, const dis__markup *from);
 
 /* A display text of at most `max` characters (then "..."), not yet escaped: spaces for line breaks, other control
  * characters and characters that turn the direction of text as "U+202E". */
 void dis__markup_append_display(dis__markup *m, const char *text, size_t n, size_t max);
-/* The same between U+2068 and U+2069, so that right-to-left names leave the sentence around them alone. */
+/* The same between U+2068 and U+2069, so that right-to-left names do not affect the sentence around them. */
 void dis__markup_append_name(dis__markup *m, const char *text, size_t n, size_t max);
 /* Display text, escaped: within <bdi>; and isolated as above, for SVG and attributes. */
 void dis__markup_append_bdi(dis__markup *m, const char *text, size_t n, size_t max);
@@ -48,7 +48,7 @@ typedef struct {
     char text[48];
 } dis__number_text;
 
-/* x with so many decimals; exponents only where it would not fit. "-" for NaN, "inf". */
+/* x with this number of decimals; exponents only if it would not fit. "-" for NaN, "inf". */
 dis__number_text dis__format_fixed(double x, int decimals);
 /* About three significant digits: 0.0123, 12.3, 1,230; integers whole. */
 dis__number_text dis__format_brief(double x);
@@ -58,7 +58,7 @@ dis__number_text dis__format_scientific(double x);
 dis__number_text dis__format_percent(double x);
 /* 1,234,567 */
 dis__number_text dis__format_grouped(uint64_t x);
-/* Seven letters at most: 12,345, 123 k, 1.23 M */
+/* At most seven characters: 12,345, 123 k, 1.23 M */
 dis__number_text dis__format_abbreviated(uint64_t x);
 
 static inline const char *dis__plural_suffix(uint64_t n)

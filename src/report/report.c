@@ -1,4 +1,4 @@
-/* The builder: remembers what it is given, and at the end lets the sections look at it. */
+/* The report builder: stores its inputs, and at the end runs the sections. */
 #include "report/report_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -54,7 +54,7 @@ void dis_report_destroy(dis_report *report)
     dis__free(report);
 }
 
-/* The first table says which items and classes the report is about. */
+/* The first table defines the items and classes of the report. */
 static dis_status check_shape(dis_report *r, size_t n_items, size_t n_classes, const dis_names *tasks,
                               const dis_names *classes)
 {
@@ -247,7 +247,7 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
     dis__markup_appendf(subtitle, "dissent %s \xC2\xB7 seed %s", dis_version(), dis__format_grouped(r->seed).text);
 }
 
-/* What sections share. Votes of a scale of their own have tables and measures of their own, and nothing else. */
+/* Data shared by sections. Votes of scales with own labels have separate tables and measures, and nothing else. */
 static dis_status check_votes_view(dis__report_job *job)
 {
     const dis_report *r = job->r;

@@ -1,4 +1,4 @@
-/* report_internal.h: what the sections of a report share. */
+/* report_internal.h: shared by the sections of a report. */
 #ifndef DIS_REPORT_REPORT_INTERNAL_H
 #define DIS_REPORT_REPORT_INTERNAL_H
 #include "dissent/agreement.h"
@@ -44,7 +44,7 @@ struct dis_report {
     const dis_worker_groups *groups;
     const dis_panel *panel;
     char *group_column;     /* display text, not yet escaped */
-    const dis_names *texts; /* (n_items), empty: not known; NULL: none is */
+    const dis_names *texts; /* (n_items), empty: unknown; NULL: all unknown */
     dis__report_view view[DIS_MAX_VIEWS];
     size_t n_views;
     dis_report_test test; /* what predictions are of */
@@ -56,7 +56,7 @@ struct dis_report {
     size_t n_sources, sources_capacity;
 };
 
-/* What one pass over a view gives. Entropies are shares of log n_classes. */
+/* The results of one pass over a view. Entropies are shares of log n_classes. */
 typedef struct {
     uint64_t bin[DIS__REPORT_BINS];
     double mean_entropy;
@@ -75,7 +75,7 @@ typedef struct {
     double *gold_share; /* (n_classes): share of the known classes; NULL when none is known */
     size_t *top_class;  /* (n_shown): the most frequent classes, most frequent first */
     size_t n_shown;
-    dis_review *review;                        /* NULL where votes cannot be judged one by one, or are too many */
+    dis_review *review;                        /* NULL if votes cannot be judged one by one, or are too many */
     dis_review_view verdicts;                  /* of the review; all zero without */
     dis_agreement *agreement;                  /* NULL where votes cannot be compared one by one */
     dis_chance_test chance;                    /* of it */
@@ -102,14 +102,14 @@ const char *dis__class_name(const dis__report_job *job, size_t k);
 enum { DIS__METRIC_UNIT = 16 };
 const char *dis__metric_unit(size_t metric, char out[DIS__METRIC_UNIT]);
 
-/* What an item says, as the next column of a table; nothing where no texts were given. */
+/* An item's text, as the next column of a table; nothing if no texts were given. */
 void dis__report_add_text_column(const dis__report_job *job, dis__data_table *g);
 void dis__report_add_text_cell(const dis__report_job *job, dis__data_table *g, size_t item);
 
 /* section_review.c: fills job->review and job->verdicts. */
 dis_status dis__report_review(dis__report_job *job);
 
-/* One section each; nothing to show is not a failure. */
+/* One section each; an empty section is not an error. */
 dis_status dis__section_votes(dis__report_job *job);
 dis_status dis__section_scaled(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
@@ -121,7 +121,7 @@ dis_status dis__section_model(dis__report_job *job);
 dis_status dis__section_review(dis__report_job *job);
 dis_status dis__section_provenance(dis__report_job *job);
 
-/* Figures that fill a file of their own; each puts itself into the open section. */
+/* Figures with their own files; each adds itself to the open section. */
 dis_status dis__figure_distances(dis__report_job *job);
 void dis__figure_label_entropies(dis__report_job *job); /* section_labels.c */
 void dis__figure_views(dis__report_job *job);           /* likewise */
@@ -133,11 +133,11 @@ void dis__report_add_agreement_finding(dis__report_job *job);
 /* "fair agreement beyond chance (Krippendorff's alpha 0.35, 95 % from 0.31 to 0.38)" */
 void dis__report_append_chance_agreement(dis__markup *m, const char *kind, const dis_metric *alpha,
                                          const dis_chance_test *test); /* kind: "ordinal ", or ""; test: or NULL */
-/* Votes that agree no more than chance: nothing is said of labels and workers. */
+/* Votes that agree no more than chance: no statements on labels and workers. */
 bool dis__report_is_chance_level(const dis__report_job *job);
 /* Too few votes to tell: labels are shown, but neither their accuracy nor that of any annotator is judged. */
 bool dis__report_is_undecided(const dis__report_job *job);
-/* figure_scaled_labels.c: the labels of a scale of its own in one picture. */
+/* figure_scaled_labels.c: the labels of a scale with own labels, as a picture. */
 void dis__figure_scaled(dis__report_job *job);
 void dis__figure_coefficients(dis__report_job *job);
 void dis__figure_class_agreement(dis__report_job *job);

@@ -20,7 +20,7 @@ typedef struct {
     double *t, *t_var;      /* (n_items) */
     double *b, *b_var;      /* (n_workers) */
     double *noise;          /* (n_workers): variances */
-    double *apart;          /* (n_workers): sum of expected squares of what is left of their votes */
+    double *apart;          /* (n_workers): sum of expected squared residuals of their votes */
     double m, var_t, var_b, common;
     int exponent; /* value is the label divided by 2^exponent */
     double *part; /* (n_jobs, 4) */

@@ -126,7 +126,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* q(b), and what is left of each worker's votes. */
+/* q(b), and the residuals of each worker's votes. */
 static dis_status worker_job(void *arg, size_t j, int thread)
 {
     (void)thread;

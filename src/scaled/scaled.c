@@ -1,4 +1,4 @@
-/* The table of scales of their own, and what a result is made of: see scaled_internal.h. */
+/* The table of scales with own labels, and the parts of a result: see scaled_internal.h. */
 #include "tool/table_writer.h"
 #include "tool/method_checks.h"
 #include "scaled/scaled_internal.h"

@@ -59,7 +59,7 @@ dis_status dis__scaled_add_names(dis_scaled *s, const char *const *texts, size_t
 /* Adds a table with room for n_columns; name and summary must be static. */
 dis_status dis__scaled_add_table(dis_scaled *s, const char *name, const char *summary, size_t n_rows, size_t n_columns,
                                  dis_scaled_column **columns);
-/* Fills a column of numbers of a table with n rows, and gives its array. */
+/* Adds a column of numbers to a table with n rows, and returns its array. */
 dis_status dis__scaled_init_column(dis_scaled *s, dis_scaled_column *column, const char *name, size_t n,
                                    double **values);
 void dis__scaled_add_measure(dis_scaled *s, const char *name, const char *title, dis_metric metric);

@@ -34,7 +34,7 @@ static const char *next_part(const char **at, size_t *n)
     return from;
 }
 
-/* The classes that sets are made of, and which of them each label holds (n_labels, n_classes). */
+/* The classes of the sets, and which of them each label contains (n_labels, n_classes). */
 static dis_status collect_classes(dis__sets *x, bool **has)
 {
     const dis_votes_view *v = &x->args->view;
@@ -67,7 +67,7 @@ static dis_status collect_classes(dis__sets *x, bool **has)
     return status;
 }
 
-/* The number of a set, new ones at the end; slots (a power of 2) hold numbers + 1. */
+/* The index of a set, new ones at the end; slots (a power of 2) have index + 1. */
 static size_t number_of(dis__sets *x, const bool *set, uint32_t *slot, size_t n_slots)
 {
     uint64_t hash = 1469598103934665603u;
@@ -81,7 +81,7 @@ static size_t number_of(dis__sets *x, const bool *set, uint32_t *slot, size_t n_
     return x->n_sets - 1;
 }
 
-/* One set per worker and item: the union, where a worker has several rows for an item. */
+/* One set per worker and item: the union, if a worker has several rows for an item. */
 static dis_status gather_votes(dis__sets *x, const bool *has)
 {
     const dis_votes_view *v = &x->args->view;

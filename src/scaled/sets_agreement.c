@@ -1,4 +1,4 @@
-/* Distances of sets, and how far workers agree by them: see sets.c. */
+/* Distances of sets, and agreement between workers based on them: see sets.c. */
 #include "tool/arrays.h"
 #include "scaled/sets.h"
 #include <math.h>
@@ -75,7 +75,7 @@ static dis_status add_classes(dis__sets *x)
     return status;
 }
 
-/* Per worker the mean Jaccard distance of his sets from those of the others on the same item. */
+/* Per worker the mean Jaccard distance of their sets from those of the others on the same item. */
 static dis_status add_workers(dis__sets *x)
 {
     const dis_votes_view *v = &x->args->view;

@@ -8,7 +8,7 @@
 enum { DIS_SPAN_CLASSES = 60, DIS_NO_SPAN = 0 /* the class O */ };
 
 typedef struct {
-    uint32_t doc, worker, label; /* label 0: the task was looked at */
+    uint32_t doc, worker, label; /* label 0: the task was annotated */
     uint64_t start, end;
     size_t row; /* in the order of reading */
 } dis__span;

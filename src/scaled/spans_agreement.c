@@ -175,7 +175,7 @@ static dis_status add_figures(const dis__spans *x, const sums *t)
     return status;
 }
 
-/* The mean of Cohen's kappa over pairs of workers, each weighing by what they share. */
+/* The mean of Cohen's kappa over pairs of workers, weighted by what they share. */
 static dis_metric mean_kappa(const dis__spans *x, const double *table)
 {
     const size_t K = x->n_classes, W = x->args->view.n_workers;

@@ -1,4 +1,5 @@
-/* Labels of pieces by the label methods, and spans of neighbours with the same most probable class: see spans.c. */
+/* Labels of pieces by the label methods, and spans of adjacent pieces with the same most probable class: see
+ * spans.c. */
 #include "scaled/spans.h"
 #include "dissent/labels.h"
 #include "tool/arrays.h"

@@ -32,7 +32,7 @@ static dis_status choose_folders(dis__plan_internal *p, const char *path, const 
     return DIS_OK;
 }
 
-/* Runs of another device are other runs. A plan is read, and results are looked at, where that device is not, too. */
+/* Runs on another device are different runs. A plan can be read, and results shown, on machines without that device. */
 static dis_status choose_device(dis_context *ctx, dis__plan_internal *p)
 {
     const char *machine, *precision;

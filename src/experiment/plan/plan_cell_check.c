@@ -52,7 +52,7 @@ static dis_status check_needs(dis__plan_internal *p, const dis__cell_internal *c
     return DIS_OK;
 }
 
-/* The items that choose the epoch need something to be judged by, and the metric what it measures. */
+/* The items that select the epoch need labels, and the metric its inputs. */
 static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal *c)
 {
     const dis__cell_part *part = &c->part;
@@ -87,7 +87,7 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
     return DIS_OK;
 }
 
-/* The folder that a model starts from is there and can be read, or the model needs none. */
+/* The folder of a pretrained model exists and can be read, or the model needs none. */
 static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *part, bool missing,
                                 const dis__yaml_node *at, const dis_model_kind *kind)
 {
@@ -105,7 +105,7 @@ static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *par
                             dis__encoder_folder_check(NULL, part->train.encoder));
 }
 
-/* A table, what of it to learn from, and an objective that knows workers. */
+/* A worker table, its feature columns, and an objective that uses workers. */
 static dis_status check_features(dis__plan_internal *p, const dis__cell_part *part)
 {
     const char *given = part->worker_table ? "worker_table" : "worker_features";
@@ -156,7 +156,7 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     return check_judging(p, c);
 }
 
-/* What is drawn from votes needs votes, and random workers need to know whose they are. */
+/* Subsampling of votes requires votes, and random workers require worker ids. */
 static dis_status check_draw(dis__plan_internal *p, const dis__cell_internal *c, const dis_objective *o)
 {
     static const char *const keys[] = {"votes_per_item", "random_workers"};

@@ -15,7 +15,7 @@ enum { MAX_KEYS = 32, MAX_CELLS = 10000 };
 typedef struct {
     const dis__field *field;
     const dis__yaml_node *value;
-    bool own, varies; /* the entry's own; a list */
+    bool own, varies; /* set by the entry; a list */
 } axis;
 
 typedef struct {
@@ -104,7 +104,7 @@ static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis_experimen
     return dis__plan_format_text(&p->memory, out, "%s", l.text);
 }
 
-/* The values that the entry gives and those that vary, as a reader of the table wants them. */
+/* The values set by the entry and those that vary, for readers of the table. */
 static dis_status usual_name(grid *g, const dis_experiment_cell *cell, const char **out)
 {
     static const char *const plain[] = {"data", "labels", "objective", "model"};
@@ -129,7 +129,7 @@ static dis_status usual_name(grid *g, const dis_experiment_cell *cell, const cha
 
 /* ---- cells ---- */
 
-/* What is not there of the data and labels that a cell uses. */
+/* Missing data and labels of a cell. */
 static void note_missing(const dis__plan_internal *p, dis__cell_internal *c)
 {
     const dis__data *d = &p->data[c->data];
@@ -172,7 +172,7 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
         if (strcmp(p->cells[i].name, cell->name) == 0)
             return FAIL(p, name ? name : at,
                         "two cells are called \"%.100s\"; give them names, as name: \"{data} {labels}\"", cell->name);
-    if (internal->part.baseline) { /* its text for now; the cells are not all there yet */
+    if (internal->part.baseline) { /* its text for now; not all cells exist yet */
         const dis__yaml_node *base = NULL;
         for (size_t a = 0; a < g->n_axes; a++)
             if (strcmp(g->axis[a].field->key, "baseline") == 0) base = choice_of(&g->axis[a], chosen[a]);

@@ -213,7 +213,7 @@ static dis_status resolve_folds(dis_context *ctx, dis__plan_internal *p, dis__da
     if (!s->column)
         return d->n_folds > 1 ? DIS_OK : FAIL(p, dis__record_place(s, "folds"), "folds: there must be 2 at least");
     if (dis__missing_within(&p->form, d->part->at)) {
-        d->n_folds = 3; /* of a data set that is not there */
+        d->n_folds = 3; /* of a missing data set */
         return DIS_OK;
     }
     dis_gold *column;
@@ -354,7 +354,7 @@ dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, 
                 near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
 }
 
-/* Whether some data set can be measured so on this set; `why` says what lacks. */
+/* Whether a data set supports this measure on this set; `why` has the missing input. */
 static bool can_measure(const dis__plan_internal *p, const char *set, unsigned needs, bool *known, const char **why)
 {
     for (size_t i = 0; i < p->file.data.n; i++) {

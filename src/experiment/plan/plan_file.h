@@ -27,7 +27,7 @@ typedef struct {
     uint64_t min_votes;
 } dis__votes_part;
 
-/* One file of gold labels, or of any other column that says something of tasks. */
+/* One file of gold labels, or of another column of tasks. */
 typedef struct {
     const dis__yaml_node *at;
     const char *file, *format, *task, *label, *prefix, *method;
@@ -55,7 +55,7 @@ typedef struct {
     bool stratify;
 } dis__split_part;
 
-/* Further items to measure on, or to choose the epoch by. */
+/* Further items for evaluation, or for selecting the epoch. */
 typedef struct {
     const dis__yaml_node *at;
     dis__parts items, gold; /* dis__items_part, dis__gold_part */

@@ -1,4 +1,4 @@
-/* plan_internal.h: what a plan knows beyond what its users see. */
+/* plan_internal.h: internals of a plan. */
 #ifndef DIS_EXPERIMENT_PLAN_PLAN_INTERNAL_H
 #define DIS_EXPERIMENT_PLAN_PLAN_INTERNAL_H
 #include "experiment/plan/plan_file.h"
@@ -7,13 +7,13 @@
 
 typedef enum {
     DIS_DEV_NONE,
-    DIS_DEV_PART, /* of the split, as its column says */
+    DIS_DEV_PART, /* of the split, given by its column */
     DIS_DEV_NEXT, /* the fold after the tested one */
     DIS_DEV_SHARE,
     DIS_DEV_SET,
 } dis__dev_kind;
 
-/* A data set with what the file says for all of them. */
+/* A data set, with the settings of the file for all of them. */
 typedef struct {
     const char *name;
     const dis__data_part *part;
@@ -32,7 +32,7 @@ typedef struct {
     dis__cell_part part;
     size_t data;
     const dis__labels_part *labels; /* NULL: none */
-    const dis__missing *missing;    /* NULL: all that it needs is there */
+    const dis__missing *missing;    /* NULL: all inputs are available */
 } dis__cell_internal;
 
 typedef struct {
@@ -63,10 +63,10 @@ size_t dis__set_find(const dis__data_part *data, const char *name);
 dis_status dis__plan_add_labels(dis__plan_internal *p);
 dis_status dis__plan_add_data(dis_context *ctx, dis__plan_internal *p);
 dis_status dis__plan_add_measures(dis__plan_internal *p);
-/* Labels by name, else by method; `key` is what the message calls the position. */
+/* Labels by name, otherwise by method; `key` is the key's name in messages. */
 dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *text,
                                  const dis__labels_part **out);
-/* A message of another part of the library, given the position in the file. */
+/* A message of another part of the library, with the position in the file. */
 dis_status dis__plan_refuse(dis__plan_internal *p, const dis__yaml_node *at, const char *key, dis_status status);
 dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *name);
 
@@ -82,16 +82,16 @@ dis_status dis__plan_add_runs(dis__plan_internal *p);
 /* Where the column of a split is read from (dataset.c reads it). */
 dis_status dis__split_column(dis_context *ctx, const dis__data *data, dis_gold **out);
 
-/* What is drawn from the votes of a data set before anything is made of them. NULL where one is asked for: nothing. */
+/* Subsampling of the votes of a data set. NULL pointer: none. */
 typedef struct {
     uint64_t per_item;     /* votes of each item; 0: all */
-    double random_workers; /* chance of a worker whose votes are replaced by classes at random */
+    double random_workers; /* probability that all votes of a worker are replaced by random classes */
     uint64_t seed;
 } dis__vote_draw;
-/* That of a run of this cell; false: all votes as they are. */
+/* The subsampling of a run of this cell; false: all votes, unchanged. */
 bool dis__cell_draws(const dis__cell_part *cell, uint64_t seed, dis__vote_draw *out);
 
-/* The digest of what a set of labels is made from: votes of a data set, method, and what is drawn. */
+/* The digest of the inputs of a set of labels: votes of a data set, method, and subsampling. */
 dis_status dis__labels_key(dis__run_key *key_text, const dis__data_part *data, const dis__votes_part *votes,
                            const dis__labels_part *labels, const dis__vote_draw *draw, char hex[65]);
 

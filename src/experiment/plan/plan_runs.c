@@ -12,7 +12,7 @@
 
 #define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
 
-enum { MAX_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: of the text after a key, and of how runs are done */
+enum { MAX_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: version of the key text and of the execution of runs */
 
 static bool parse_integer(const dis__yaml_node *node, uint64_t *out)
 {
@@ -58,7 +58,7 @@ static dis_status put_number(dis__run_key *key_text, const char *key, uint64_t x
     return dis__run_key_put(key_text, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
 }
 
-/* What every key begins with. */
+/* The beginning of every key. */
 static dis_status put_head(dis__run_key *key_text)
 {
     key_text->n = 0;
@@ -80,7 +80,7 @@ static dis_status put_labels(dis__run_key *key_text, const char *key, const dis_
     return labels ? dis__run_key_record(key_text, &dis__labels_schema, labels) : DIS_OK;
 }
 
-/* A split that comes from elsewhere than the items says so by its file. */
+/* A split defined outside of the items is represented by its file. */
 static dis_status put_split(dis__run_key *key_text, const dis__data *d)
 {
     DIS_TRY(dis__run_key_record(key_text, &dis__split_schema, d->split));
@@ -107,7 +107,7 @@ static dis_status put_measures(dis__run_key *key_text, const dis__plan_internal 
     return DIS_OK;
 }
 
-/* With every setting written out: what no one says is the same as what is said to be so. */
+/* With every setting written out: a default equals the same value set explicitly. */
 static dis_status put_objective(dis__run_key *key_text, const char *spec)
 {
     char text[DIS__OBJECTIVE_TEXT_SIZE];
@@ -120,7 +120,7 @@ static dis_status put_cell(dis__run_key *key_text, const dis__plan_internal *p, 
     static const char *const names[] = {"name", "data", "labels", "baseline", "published"};
     static const char *const without_training[] = {"votes_per_item", "random_workers"};
     DIS_TRY(put_head(key_text));
-    if (c->missing) /* nothing that is in a store */
+    if (c->missing) /* not in any store */
         return dis__run_key_put(key_text, "missing", c->missing->message, strlen(c->missing->message));
     for (size_t i = 0; i < dis__cell_schema.n_fields; i++) {
         const dis__field *field = &dis__cell_schema.field[i];
@@ -169,7 +169,7 @@ dis_status dis__labels_key(dis__run_key *key_text, const dis__data_part *data, c
 
 /* ---- runs ---- */
 
-/* A cell that trains nothing and draws nothing is the same with every seed. */
+/* A cell without training and random draws is the same for every seed. */
 static size_t n_seeds_of(const dis__plan_internal *p, const dis__cell_internal *c)
 {
     const dis__data *d = &p->data[c->data];
@@ -200,7 +200,7 @@ static dis_status add_runs(dis__plan_internal *p, size_t cell, dis__run *runs, s
     return DIS_OK;
 }
 
-/* Seed by seed: whenever the work is stopped, conditions have the same seeds, by which comparisons are paired. */
+/* Seed by seed: if the work is interrupted, all conditions have the same seeds, which comparisons pair. */
 static void put_in_order(const dis__plan_internal *p, size_t *order)
 {
     for (size_t s = 0, n = 0; s < p->n_seeds; s++)

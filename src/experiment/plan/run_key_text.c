@@ -32,7 +32,7 @@ static dis_status encoder_digest(const char *path, char hex[65])
     return dis__encoder_folder_hash(NULL, path, hex);
 }
 
-/* What is in a file or folder; each is read once. */
+/* Digest of a file or folder; each is read once. */
 static dis_status put_contents(dis__run_key *key_text, const char *key, const char *path,
                                dis_status (*digest)(const char *path, char hex[65]))
 {
@@ -47,7 +47,7 @@ static dis_status put_contents(dis__run_key *key_text, const char *key, const ch
     return dis__run_key_put(key_text, key, key_text->digest[i], 64);
 }
 
-/* And how its name ends, which may say how it is read. */
+/* Also its extension, which may determine the format. */
 dis_status dis__run_key_file(dis__run_key *key_text, const char *key, const char *path)
 {
     const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
@@ -127,7 +127,7 @@ bool dis__field_is_set(const dis__field *field, const void *record)
     return false;
 }
 
-/* The name under which a value enters a key. It is not renamed with its field: keys of stored runs stay valid. */
+/* The name of a value within a key. It is not renamed with its field, so that keys of stored runs stay valid. */
 static const char *name_in_key(const dis__field *field)
 {
     return strcmp(field->key, "log_base") == 0 ? "base" : field->key;
@@ -157,7 +157,7 @@ dis_status dis__run_key_field(dis__run_key *key_text, const dis__field *field, c
     case DIS_FIELD_RECORD:
         DIS_TRY(dis__run_key_put(key_text, field->key, "", 0));
         return dis__run_key_record(key_text, field->part, *(const void *const *)at);
-    case DIS_FIELD_NODE: return DIS_OK; /* whoever reads it puts what it means */
+    case DIS_FIELD_NODE: return DIS_OK; /* its reader adds the meaning */
     }
     return DIS_OK;
 }

@@ -1,4 +1,4 @@
-/* Reading maps by their rows. Cost: every key against every row. */
+/* Reads maps by their rows. Cost: every key is compared with every row. */
 #include "experiment/plan/schema.h"
 #include "core/os/os.h"
 #include "dissent/option.h"
@@ -90,7 +90,7 @@ const dis__yaml_node *dis__record_place(const void *record, const char *key)
 
 /* ---- single values ---- */
 
-/* "file.yaml:3:9: epochs: " what, as it is written. */
+/* "file.yaml:3:9: epochs: " and the message. */
 static dis_status wrong(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char *must)
 {
     if (node->kind == DIS_YAML_TEXT)
@@ -171,7 +171,7 @@ const dis__missing *dis__missing_within(const dis__form *form, const dis__yaml_n
     return NULL;
 }
 
-/* Notes the failure to find what a node names, once, and makes it none. */
+/* Records the failure to find a named file, once, and unsets the value. */
 static dis_status note_missing(dis__form *form, const dis__yaml_node *node, dis_status status)
 {
     if (status != DIS_EIO || !form->lenient) return status;
@@ -185,7 +185,7 @@ static dis_status note_missing(dis__form *form, const dis__yaml_node *node, dis_
     return DIS_OK;
 }
 
-/* The file may come from someone else: the open of a FIFO would block, and a device never ends. */
+/* The file may come from someone else: opening a FIFO would block, and a device never ends. */
 static dis_status check_file(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char *path)
 {
     struct stat st;
@@ -213,7 +213,7 @@ static dis_status find_file(dis__form *form, const dis__field *field, const dis_
                         dis__os_is_absolute(name) ? "" : form->folder, one ? "" : " or ", one ? "" : form->data_folder);
 }
 
-/* Encoders are large and serve many experiments: DISSENT_ENCODERS names a third position to look for them. */
+/* Encoders are large and serve many experiments: DISSENT_ENCODERS names a third folder to search. */
 static dis_status find_folder(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char **out)
 {
     const char *name = NULL, *encoders = getenv("DISSENT_ENCODERS");

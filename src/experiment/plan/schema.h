@@ -59,7 +59,7 @@ typedef enum {
     DIS_FIELD_RECORD, /* pointer to a record, NULL: not there */
     DIS_FIELD_LIST,   /* dis__parts: one record or a list of them */
     DIS_FIELD_NAMED,  /* dis__parts: a map of records */
-    DIS_FIELD_NODE,   /* const dis__yaml_node *: read by code of its own */
+    DIS_FIELD_NODE,   /* const dis__yaml_node *: read by separate code */
 } dis__field_kind;
 
 typedef struct dis__schema dis__schema;
@@ -68,7 +68,7 @@ typedef struct {
     const char *key;
     dis__field_kind kind;
     size_t offset;
-    const char *fallback; /* as a user would write it; NULL: not set, all zero */
+    const char *fallback; /* as written by a user; NULL: not set, all zero */
     double low, high;     /* of numbers */
     const char *choices;  /* "a|b|c" */
     const dis__schema *part;
@@ -82,10 +82,10 @@ struct dis__schema {
     size_t size; /* of the record */
     const dis__field *field;
     size_t n_fields;
-    const char *alone; /* the key that a text in place of the map stands for; NULL: it must be a map */
+    const char *alone; /* the key that a text represents if it replaces the map; NULL: must be a map */
 };
 
-/* A file or folder that is not there, and what to say of it. */
+/* A missing file or folder, and its message. */
 typedef struct dis__missing {
     const dis__yaml_node *at;
     const char *message;
@@ -97,8 +97,8 @@ typedef struct {
     const dis__yaml *yaml;
     dis__plan_memory *memory;
     const char *folder;      /* of the file itself */
-    const char *data_folder; /* where else files of data are looked for */
-    bool lenient;            /* what is not there is noted in `missing`, and is not an error here */
+    const char *data_folder; /* further folders to search for data files */
+    bool lenient;            /* missing files are recorded in `missing`, and are not errors here */
     dis__missing *missing;
 } dis__form;
 /* What is missing at a node or within it; NULL: nothing. */
@@ -107,13 +107,13 @@ const dis__missing *dis__missing_within(const dis__form *form, const dis__yaml_n
 /* DIS_EDATA at the position: an unknown key, a wrong type, a number out of bounds, a missing key. DIS_EIO: a missing
  * file. */
 dis_status dis__record_read(dis__form *form, const dis__schema *schema, const dis__yaml_node *node, void *record);
-/* One value into its position in the record. */
+/* Stores a value in its field of the record. */
 dis_status dis__field_read(dis__form *form, const dis__field *field, const dis__yaml_node *node, void *record);
 dis_status dis__record_defaults(dis__form *form, const dis__schema *schema, void *record);
 const dis__field *dis__schema_find(const dis__schema *schema, const char *key);
 /* DIS_EDATA: no such key; did you mean ... */
 dis_status dis__unknown_key(dis__form *form, const dis__schema *schema, const dis__yaml_node *key);
-/* The node of a value that the file gives, else of the record. */
+/* The node of a value if it is set, otherwise that of the record. */
 const dis__yaml_node *dis__record_place(const void *record, const char *key);
 bool dis__field_is_set(const dis__field *field, const void *record);
 
@@ -122,14 +122,14 @@ bool dis__field_is_set(const dis__field *field, const void *record);
 typedef struct {
     char *text;
     size_t n, capacity;
-    /* Digests of files that were asked for before. */
+    /* Cached digests of files. */
     const char **path;
     char (*digest)[65];
     size_t n_files, path_capacity, digest_capacity;
 } dis__run_key;
 dis_status dis__run_key_put(dis__run_key *key_text, const char *key, const char *value, size_t n);
 dis_status dis__run_key_file(dis__run_key *key_text, const char *key, const char *path);
-/* The same of a pretrained encoder's folder: all that it says. */
+/* The same for the folder of a pretrained encoder: its whole description. */
 dis_status dis__run_key_folder(dis__run_key *key_text, const char *key, const char *path);
 dis_status dis__run_key_field(dis__run_key *key_text, const dis__field *field, const void *record);
 dis_status dis__run_key_record(dis__run_key *key_text, const dis__schema *schema, const void *record);

@@ -1,4 +1,4 @@
-/* The report of an experiment: one page, put together from the pieces of src/report. */
+/* The report of an experiment: one page, built from the parts of src/report. */
 #include "experiment/report/experiment_report.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -39,7 +39,7 @@ size_t dis__data_end(const dis__experiment_page *p, size_t first)
     return end;
 }
 
-/* What stands behind "DATA: " or "DATA, " of a cell's name; NULL: it begins otherwise, or nothing is left. */
+/* The part after "DATA: " or "DATA, " of a cell's name; NULL: it begins differently, or the part is empty. */
 static const char *behind_data(const dis_experiment_cell *c)
 {
     const size_t n = strlen(c->data);
@@ -163,7 +163,7 @@ static dis_status add_curves(dis__experiment_page *p, dis_report *report)
     return DIS_OK;
 }
 
-/* The section of the other report, over curves gathered here. */
+/* The section of the other report, for curves collected here. */
 dis_status dis__experiment_training(dis__experiment_page *p)
 {
     dis_report *report = NULL;

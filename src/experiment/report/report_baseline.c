@@ -56,7 +56,7 @@ static void people_rows(dis__data_table *g, const char *name, const char *baseli
     }
 }
 
-/* One of the two tables of a data set and set of items; nothing in it: nothing is put. */
+/* One of the two tables of a data set and set of items; an empty table is not added. */
 static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *ours, const char *set, const char *data,
                            const char *about, bool *begun)
 {

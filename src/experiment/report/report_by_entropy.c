@@ -78,11 +78,11 @@ static void divide(band *b, size_t n)
         b->entropy /= b->items;
         b->sure /= b->items;
         b->away /= b->items;
-        b->right /= b->known; /* NaN: nothing known */
+        b->right /= b->known; /* NaN: unknown */
     }
 }
 
-/* All seeds of one condition; the bands are those of the first that has any */
+/* All seeds of one condition; the bands are those of the first condition with any */
 static dis_status add_cell(dis__experiment_page *p, size_t cell, divided *d)
 {
     const dis__plan *plan = p->e->plan;

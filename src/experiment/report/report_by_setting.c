@@ -46,7 +46,7 @@ static bool same_but(const dis_experiment_cell *a, const dis_experiment_cell *b,
     return true;
 }
 
-/* How many bytes before `at`, where the name ends with the value, are left out with it. */
+/* Number of bytes before `at` to remove together with the value, if the name ends with it. */
 static size_t joint_before(const char *name, const char *at)
 {
     static const char *const joints[] = {", of ", " of ", ", "};
@@ -99,7 +99,7 @@ static void put_point(series *s, double x, const dis_experiment_value *f)
     }
     s->x[i] = x;
     s->y[i] = f->mean;
-    s->low[i] = f->n > 2 ? f->ci_low : (double)NAN; /* that of two seeds would hide all else */
+    s->low[i] = f->n > 2 ? f->ci_low : (double)NAN; /* with two seeds the interval would cover the whole chart */
     s->high[i] = f->n > 2 ? f->ci_high : (double)NAN;
     s->n++;
 }
@@ -186,7 +186,7 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
     dis__markup_free(&title);
 }
 
-/* A key is looked at where the first cell that has it is. */
+/* A key is processed at the first cell that has it. */
 static bool seen_before(const dis__experiment_page *p, size_t first, size_t row, const char *key)
 {
     for (size_t r = first; r < row; r++)

@@ -1,4 +1,4 @@
-/* Calibration: of each condition, how often predictions of a confidence are correct. From the first seed that is kept. */
+/* Calibration: accuracy by confidence for each condition, from the first seed with stored predictions. */
 #include "experiment/report/experiment_report.h"
 #include "tool/arrays.h"
 #include <math.h>

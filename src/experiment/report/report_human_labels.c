@@ -20,12 +20,12 @@ dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *s
         if (plan->run[r].cell != cell || p->known->state[r] != DIS_RUN_DONE) continue;
         DIS_TRY(
             dis__pool_folds(p->ctx, p->store, plan, p->known->state, cell, plan->run[r].seed, set, true, out, found));
-        if (!*found) return DIS_OK; /* no predictions, or a fold is missing: the other seeds are most likely so too */
+        if (!*found) return DIS_OK; /* no predictions, or a fold is missing: probably also for the other seeds */
     }
     return DIS_OK;
 }
 
-/* Everything that the two figures of one data set and set of items need. */
+/* Data of the two figures of one data set and set of items. */
 typedef struct {
     const char *data, *set;
     size_t first, end; /* rows of the table */
@@ -46,7 +46,7 @@ static void count_entropies(people *w)
     }
 }
 
-/* Cells of a data set may be in several groups of rows: its people are the same. */
+/* Cells of a data set may be in several groups of rows, with the same people. */
 static bool shown_before(const people *all, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -124,7 +124,7 @@ static void by_distance(const dis__experiment_page *p, size_t first, size_t end,
     *far = p->t.row[far_row].cell;
 }
 
-/* The items that divide people most, ties by position. */
+/* The items with the most disagreement, ties by index. */
 static size_t most_divided(const dis__pooled *s, size_t item[SHOWN_ITEMS])
 {
     dis__top_item best[SHOWN_ITEMS];
@@ -165,7 +165,8 @@ static void copy_shares(const parts *c, const double *p, double *share)
     if (c->n_parts > c->n) share[c->n] = fmax(0, rest);
 }
 
-/* Items on which both answer the same and one is much nearer to people than the other, in KL(people || model). */
+/* Items on which both models give the same label and one is much closer to people than the other, in KL(people ||
+ * model). */
 static size_t same_answer(const dis__pooled *other, const dis__pooled *close, size_t item[SHOWN_ITEMS])
 {
     dis__top_item best[SHOWN_ITEMS];
@@ -185,15 +186,15 @@ static size_t same_answer(const dis__pooled *other, const dis__pooled *close, si
     return n;
 }
 
-/* Two conditions, or one, beside people. */
+/* Two conditions, or one, compared with people. */
 typedef struct {
     const dis__pooled *close, *other;    /* of the same items in the same order; other NULL: none */
     const dis_names *texts;              /* of the tasks of `close`; NULL: unknown */
     const char *close_name, *other_name; /* of the cells */
-    bool baseline;                       /* the other one is the baseline; else it is the furthest from people */
+    bool baseline;                       /* the other one is the baseline; otherwise it is the furthest from people */
 } two_cells;
 
-/* A cell's name is short enough to stand beside its bar. */
+/* A cell's name that is short enough to be placed next to its bar. */
 static bool fits_beside(const char *name)
 {
     return dis__text_width(name) <= 140;

@@ -21,7 +21,7 @@ static bool trains(const dis_experiment_cell *cell)
     return false;
 }
 
-/* Those of rows first .. end - 1 that are of the items of the first. */
+/* Those of rows first .. end - 1 with the items of the first. */
 static dis_status gather(dis__experiment_page *p, size_t first, size_t end, const char *set, label_sets *s)
 {
     for (size_t r = first; r < end && s->n < MAX; r++) {

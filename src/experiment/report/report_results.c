@@ -8,7 +8,7 @@
 
 enum { WORDS = 80 };
 
-/* "macro-F1" and the arrow that says which way is better. */
+/* "macro-F1" and the arrow for the better direction. */
 static void plain_metric(const dis__experiment_page *p, size_t m, char out[WORDS])
 {
     const size_t metric = p->e->plan->measure[m].metric;
@@ -48,7 +48,7 @@ static void add_progress(dis__experiment_page *p)
     dis__markup_free(&sentence);
 }
 
-/* The best cell of a data set by one measure, and how it stands to its baseline; true: something was said. */
+/* The best cell of a data set by one measure, compared with its baseline; true: a finding was added. */
 static bool add_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
 {
     char metric[WORDS];
@@ -115,7 +115,7 @@ static void put_figure(const dis__experiment_page *p, dis__data_table *g, size_t
     dis__data_table_add_number(g, f->published);
 }
 
-/* What there is to say of these rows: seeds, comparisons, the paper's figures. */
+/* Findings on these rows: seeds, comparisons, the paper's values. */
 static void put_table_caption(const dis__experiment_page *p, size_t first, size_t end, dis__markup *m)
 {
     bool seeds = false, compared = false, published = false;
@@ -137,7 +137,7 @@ static void put_table_caption(const dis__experiment_page *p, size_t first, size_
     if (published) dis__markup_append(m, " \xE2\x80\x9Cpaper\xE2\x80\x9D is what the paper reports.");
 }
 
-/* What always answering the most frequent gold label gives, and the cells that predict one class alone. */
+/* The values of always answering the most frequent gold label, and the cells that predict a single class. */
 typedef struct {
     double accuracy, macro_f1;
     bool is_known;

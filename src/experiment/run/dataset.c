@@ -231,7 +231,7 @@ static dis_status read_columns(dis_context *ctx, const dis__votes_part *part, co
     return status;
 }
 
-/* `classes` NULL: those found. */
+/* `classes` NULL: those found in the data. */
 static dis_status read_votes_files(dis_context *ctx, const dis__votes_part *part, const char *const *classes,
                                    size_t n_classes, dis_votes **out)
 {
@@ -341,7 +341,7 @@ static dis_status match_votes(dis__dataset *m, const char *name)
     return DIS_OK;
 }
 
-/* What the split's column says of each task. */
+/* The value of the split's column for each task. */
 static dis_status match_column(dis_context *ctx, const dis__data *data, dis__dataset *m)
 {
     dis_gold *column;
@@ -368,7 +368,7 @@ static dis_status match_sentences(dis__dataset *m)
     return DIS_OK;
 }
 
-/* Gold labels that are what a method makes of the votes; none where two classes share the first position. */
+/* Gold labels computed from the votes by a method; none if two classes tie. */
 static dis_status gold_by_method(dis_context *ctx, dis__dataset *m, const dis__gold_part *part)
 {
     const dis__labels_part labels = {.method = part->method};

@@ -17,7 +17,7 @@ typedef struct {
     uint32_t *group;        /* (n) the sentence of a token; NULL: items are not tokens */
     size_t n_groups;
     int32_t *value;    /* (n) of the split's column, -1: no row; NULL: the split has none */
-    dis_names *values; /* what there is in the column */
+    dis_names *values; /* distinct values of the column */
 } dis__dataset;
 
 /* `set` SIZE_MAX: the data set itself. Otherwise `own` is its data set, whose classes the set's labels must have. */
@@ -33,7 +33,7 @@ dis_status dis__dataset_read_texts(dis_context *ctx, const dis__data *data, cons
 /* ---- labels of all tasks of a data set ---- */
 
 typedef struct {
-    double *p; /* (n, n_classes) zero where there is none */
+    double *p; /* (n, n_classes) zero for missing labels */
     bool *has; /* (n) */
 } dis__label_set;
 
@@ -52,7 +52,7 @@ dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *
 
 typedef enum { DIS_PART_NONE, DIS_PART_TRAIN, DIS_PART_DEV, DIS_PART_TEST } dis__part_of_split;
 
-/* part (n): which each task belongs to. Tasks with neither gold nor votes are of none. */
+/* part (n): the part of each task. Tasks with neither gold nor votes belong to none. */
 dis_status dis__split_make(const dis__data *data, const dis__dataset *m, size_t fold, uint64_t seed, uint8_t *part);
 
 #endif

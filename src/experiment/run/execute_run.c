@@ -25,8 +25,8 @@ typedef struct {
     dis__vote_draw draw;
     const dis__vote_draw *drawn; /* that, or NULL: all votes as they are */
     dis_model *model;
-    size_t fold;          /* that is trained now */
-    dis__moments moments; /* of the fold before */
+    size_t fold;          /* being trained */
+    dis__moments moments; /* of the previous fold */
     dis__result *out;
     double *last;            /* predictions of the last further set, and its items: sets may share them */
     const dis__parts *items; /* NULL: there are none yet */
@@ -145,7 +145,7 @@ static dis_status train_fold(running *r, bool last)
     return status;
 }
 
-/* With moments carried over, the folds before come first: a run depends on nothing that other runs leave. */
+/* If moments are carried over, earlier folds are trained first: a run does not depend on other runs. */
 static dis_status train(running *r)
 {
     const size_t folds = r->cell->part.carry_moments ? r->run->fold : 0;
@@ -162,7 +162,7 @@ static dis_status train(running *r)
 
 /* ---- predictions ---- */
 
-/* Of the tasks of a part, by the model: p (m->n, n_classes), rows of other tasks as they were. */
+/* Predictions of the model for the tasks of a part: p (m->n, n_classes), rows of other tasks unchanged. */
 static dis_status predict(running *r, const dis__dataset *m, const dis__examples *e, double *p)
 {
     const size_t k = dis_names_count(m->classes);
@@ -177,11 +177,11 @@ static dis_status predict(running *r, const dis__dataset *m, const dis__examples
 /* What a set is measured by. */
 typedef struct {
     const dis__dataset *m;
-    const dis__label_set *human, *own; /* own: what stands for gold labels; NULL: gold labels do */
+    const dis__label_set *human, *own; /* own: replaces gold labels; NULL: gold labels are used */
     dis__examples part;
     double *p;                    /* (m->n, n_classes) */
     const dis__parts *items;      /* of a further set; NULL: the tested part of the split */
-    dis__perspective perspective; /* what its voters would say, by models that know them */
+    dis__perspective perspective; /* predictions for its annotators, by annotator models */
 } measuring;
 
 /* The most probable class; -1: there are several, or no label. */
@@ -307,7 +307,7 @@ static dis_status same_items(const dis__parts *a, const dis__parts *b, bool *sam
     return status;
 }
 
-/* Predictions of a set; those of the last one where that had the same items and only its gold labels differ. */
+/* Predictions of a set; those of the previous one if it had the same items and only its gold labels differ. */
 static dis_status predict_set(running *r, measuring *w)
 {
     const size_t n = w->m->n * dis_names_count(w->m->classes);
@@ -329,7 +329,7 @@ static dis_status predict_set(running *r, measuring *w)
     return DIS_OK;
 }
 
-/* Whether voters of the set are to be asked by name. */
+/* Whether the model predicts each annotator of the set. */
 static bool asks_voters(const running *r, const char *set)
 {
     const dis__plan *plan = &r->plan->plan;
@@ -371,7 +371,7 @@ static dis_status one_set(running *r, measuring *w, const char *name, const bool
     return DIS_OK;
 }
 
-/* Tasks that are tested: those of the split, or all of them when there is none and nothing was trained. */
+/* Tasks to test: those of the split, or all of them without a split and without training. */
 static dis_status tested(running *r)
 {
     const bool all = !r->model && r->data->split->by == DIS_SPLIT_NONE;

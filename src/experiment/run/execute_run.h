@@ -19,16 +19,16 @@
 
 typedef struct dis__cache dis__cache;
 
-/* Label sets are also kept in `folder` (a folder; NULL: in memory only) under the key of all that determines them. */
+/* Label sets are also stored in `folder` (NULL: in memory only) under the key of everything that determines them. */
 dis_status dis__cache_open(const dis__plan *plan, const char *folder, dis__cache **out);
 void dis__cache_close(dis__cache *cache);
 
-/* What a run says of one set of items. */
+/* The results of a run on one set of items. */
 typedef struct {
     const char *set;       /* name, of the plan */
     dis_labels *predicted; /* of the items that were measured */
     int32_t *gold;         /* (n_items of predicted) class, -1: none; NULL: no gold labels */
-    double *human;         /* (n_items, n_classes), zeros where people said nothing; NULL: none */
+    double *human;         /* (n_items, n_classes), zeros for items without labels of people; NULL: none */
 } dis__predicted_set;
 
 typedef struct {

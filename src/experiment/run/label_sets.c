@@ -26,7 +26,7 @@ void dis__label_set_free(dis__label_set *set)
 
 /* ---- some of the votes ---- */
 
-/* FNV-1a: what is drawn for an item depends on its id, not on its position. */
+/* FNV-1a: random draws for an item depend on its id, not on its position. */
 static uint64_t hash_text(const char *text, size_t n)
 {
     uint64_t h = 14695981039346656037u;
@@ -41,7 +41,8 @@ static dis__rng source_of(const dis_names *tasks, size_t i, uint64_t seed)
     return dis__rng_at(seed, DIS_STREAM_SUBSAMPLE, hash_text(task, n));
 }
 
-/* `max` of the votes first .. end - 1, each with the same chance (selection sampling; Knuth, volume 2, algorithm S). */
+/* `max` of the votes first .. end - 1, each with the same probability (selection sampling; Knuth, volume 2, algorithm
+ * S). */
 static void pick_votes(const dis_votes_view *v, size_t item, const dis__vote_draw *draw, dis_votes_arrays *a,
                        uint32_t *task, uint32_t *worker, uint16_t *label)
 {
@@ -57,7 +58,7 @@ static void pick_votes(const dis_votes_view *v, size_t item, const dis__vote_dra
     }
 }
 
-/* Workers are drawn by their ids, and so is what they say of an item: neither depends on what else is there. */
+/* Workers, and their answers, are drawn by their ids, independent of the rest of the data. */
 static void answer_at_random(const dis_votes_view *v, const dis__vote_draw *draw, size_t n, const uint32_t *task,
                              const uint32_t *worker, uint16_t *label)
 {
@@ -155,7 +156,7 @@ dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *
 
 /* ---- fitting ---- */
 
-/* On the CPU: the key of a label set names no device. */
+/* On the CPU: the key of a label set contains no device. */
 static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const dis__labels_part *l, double **p)
 {
     const bool workers = dis_votes_get_view(votes).start != NULL;
@@ -209,14 +210,14 @@ static dis_status cache_path(const char *folder, const char *key, char **out)
     return DIS_OK;
 }
 
-/* NULL in *p: it is not there, or not whole. */
+/* NULL in *p: missing or incomplete. */
 static dis_status cache_get(dis_context *ctx, const char *path, const char *key, size_t n, size_t k, double **p)
 {
     dis__input in;
     *p = NULL;
     if (!dis__is_regular_file(path)) return DIS_OK;
     dis_status status = dis__input_open_binary(ctx, path, &in);
-    if (status == DIS_EDATA) return DIS_OK; /* damaged so that it looks like something else */
+    if (status == DIS_EDATA) return DIS_OK; /* damaged in a way that resembles another format */
     DIS_TRY(status);
     const size_t bytes = n * k * sizeof **p;
     if (in.n == HEAD + bytes) {

@@ -85,7 +85,7 @@ void dis__cache_close(dis__cache *cache)
     dis__free(cache);
 }
 
-/* With the mutex held: true when the caller is the one to make it. */
+/* With the mutex held: true if the caller has to compute it. */
 static bool is_mine(dis__cache *cache, dis__cache_entry *entry)
 {
     while (entry->state == MAKING) pthread_cond_wait(&cache->changed, &cache->mutex);

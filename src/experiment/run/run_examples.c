@@ -18,7 +18,7 @@ void dis__examples_free(dis__examples *e)
     *e = (dis__examples){0};
 }
 
-/* Sentences with a wanted token: how many, and which tokens they have. */
+/* Sentences with a selected token: their number and their tokens. */
 static size_t wanted_sentences(const dis_items_view *v, const bool *wanted, size_t *row, dis__examples *e)
 {
     size_t n = 0;

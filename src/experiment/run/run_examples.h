@@ -1,4 +1,4 @@
-/* run_examples.h: a part of a data set as what models learn from: items, gold labels, soft labels and votes of its own. */
+/* run_examples.h: a part of a data set as training examples: items, gold labels, soft labels and votes. */
 #ifndef DIS_EXPERIMENT_RUN_EXAMPLES_H
 #define DIS_EXPERIMENT_RUN_EXAMPLES_H
 #include "dissent/train.h"
@@ -18,14 +18,14 @@ typedef struct {
 
 /* wanted: (m->n). */
 dis_status dis__examples_of(dis_context *ctx, const dis__dataset *m, const bool *wanted, dis__examples *out);
-/* Each adds what it says, for the tasks of the part that have it. Nothing is added when none does. */
+/* Each adds its labels, for the tasks of the part that have them. Nothing is added if none do. */
 dis_status dis__examples_add_gold(const dis__dataset *m, dis__examples *e);
 dis_status dis__examples_add_labels(const dis__dataset *m, const dis__label_set *labels, dis__examples *e);
 dis_status dis__examples_add_votes(dis_context *ctx, const dis__dataset *m, const bool *wanted,
                                    const dis__vote_draw *draw, dis__examples *e);
 void dis__examples_free(dis__examples *e);
 
-/* perspective_metrics.c: the voters of the tasks of a part are asked about them, by a model that knows workers. */
+/* perspective_metrics.c: predictions for the annotators of the tasks of a part, by an annotator model. */
 typedef struct {
     double error, distance; /* means over items; NaN: no task has a vote */
 } dis__perspective;
@@ -33,7 +33,7 @@ typedef struct {
 dis_status dis__ask_voters(dis_context *ctx, dis_model *model, const dis__dataset *m, const dis__examples *e, double *p,
                            dis__perspective *out);
 
-/* Rows of a table of the data set's tasks as labels of their own. */
+/* Rows of a table of the data set's tasks as a new table of labels. */
 dis_status dis__labels_of_rows(const dis__dataset *m, const double *p, const size_t *task, size_t n, dis_labels **out);
 
 #endif

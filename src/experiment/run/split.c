@@ -69,7 +69,7 @@ static dis_status by_block(splitting *s)
     return DIS_OK;
 }
 
-/* How many of positions [0, end) are dealt to fold f of n, in turn. */
+/* Number of positions in [0, end) that are assigned to fold f of n, in turn. */
 static size_t n_assigned(size_t end, size_t f, size_t n)
 {
     return (end + n - 1 - f) / n;

@@ -54,7 +54,7 @@ static dis_status failed(const char *path, int code, const char *message)
         if (failures[i].code == (code & 0xFF))
             return dis__fail(failures[i].status, "%s: %s (SQLite: %s)", path, failures[i].meaning,
                              message ? message : sqlite3_errstr(code));
-    /* The statements are fixed and tested, so whatever else SQLite reports is due to the database. */
+    /* The statements are fixed and tested, so other errors of SQLite are due to the database. */
     return dis__fail(DIS_EDATA, "%s: the database is damaged, or was not written by dissent (SQLite %d: %s)", path,
                      code, message ? message : sqlite3_errstr(code));
 }
@@ -127,7 +127,7 @@ static dis_status check_files(const char *path)
     return status;
 }
 
-/* file:PATH?immutable=1, with what means something in there written as %XX. The caller frees it. */
+/* file:PATH?immutable=1, with special characters written as %XX. The caller frees it. */
 static dis_status frozen_name(const char *path, char **out)
 {
     static const char hex[] = "0123456789ABCDEF", scheme[] = "file:", option[] = "?immutable=1";
@@ -282,7 +282,9 @@ dis_status dis__sql_commit(dis__sql *db, dis_status so_far)
 {
     dis_status status = so_far;
     if (status == DIS_OK) status = dis__sql_run(db, "COMMIT");
-    if (status != DIS_OK) sqlite3_exec(db->db, "ROLLBACK", NULL, NULL, NULL); /* the message stays the first one's */
+    if (status != DIS_OK)
+        sqlite3_exec(db->db, "ROLLBACK", NULL, NULL, NULL); /* the message remains that of the first
+                                                                               * failure */
     return status;
 }
 #else

@@ -38,7 +38,7 @@ dis__query dis__sql_query(dis__sql *db, const char *text);
 void dis__bind_text(dis__query *q, const char *text);
 void dis__bind_count(dis__query *q, uint64_t x);
 void dis__bind_real(dis__query *q, double x);
-/* The next row; false: there is none, or a failure. */
+/* The next row; false: the end, or a failure. */
 bool dis__sql_next(dis__query *q);
 /* Columns of the current row, from 0. A text is valid until the next row; NULL is NULL, NaN and 0. */
 const char *dis__sql_text(dis__query *q, int column);
@@ -52,7 +52,7 @@ dis_status dis__sql_do(dis__query *q);
 
 /* A transaction that writes: others wait. */
 dis_status dis__sql_begin(dis__sql *db);
-/* Keeps what was done when `so_far` is DIS_OK, else undoes it and passes `so_far` on. */
+/* Commits if `so_far` is DIS_OK, otherwise rolls back and returns `so_far`. */
 dis_status dis__sql_commit(dis__sql *db, dis_status so_far);
 
 #endif

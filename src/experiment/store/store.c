@@ -35,7 +35,7 @@ static dis_run_state state_of(const char *name)
     return DIS_RUN_MISSING;
 }
 
-/* The state as users mean it: a claim of a dead owner, and a result that lacks a measure, are missing. */
+/* The status shown to users: a claim of a dead owner, and a result that lacks a measure, count as missing. */
 static dis_status judge(dis__store *s, const dis__plan *plan, const char *key, dis_run_state state, const char *owner,
                         dis_run_state *out)
 {
@@ -125,7 +125,7 @@ dis_status dis__store_claim(dis__store *store, const dis__plan *plan, size_t run
     DIS_TRY(begin(store));
     DIS_TRY(end(store, claim(store, plan, &plan->run[run], retry, &answer)));
     const dis_status status = answer == DIS__CLAIMED ? dis__remove_predictions(store, plan->run[run].key) : DIS_OK;
-    *out = answer; /* also on failure: a claim is to be given back */
+    *out = answer; /* also on failure: the claim must be released */
     return status;
 }
 

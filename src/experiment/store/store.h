@@ -17,7 +17,7 @@ typedef struct dis__store dis__store;
 /* `create` false: *out is NULL when there is no store. `wait_ms`: how long to wait for other processes at the database.
  * DIS_EIO; DIS_EDATA: a database that is damaged, somebody else's or of a later version; DIS_EUSAGE: no SQLite. */
 dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__store **out);
-/* Claims that are still there are given back. */
+/* Releases remaining claims. */
 void dis__store_close(dis__store *store);
 /* The folder for label sets; valid as long as the store. */
 const char *dis__store_cache(const dis__store *store);
@@ -27,19 +27,19 @@ typedef enum { DIS__CLAIMED, DIS__IS_DONE, DIS__HAS_FAILED, DIS__RUNS_REMOTELY }
 /* Takes a run unless it is done (with all measures of the plan), at work elsewhere or, without `retry`, failed. What an
  * earlier try left of its files is removed. */
 dis_status dis__store_claim(dis__store *store, const dis__plan *plan, size_t run, bool retry, dis__claim *out);
-/* A claimed run: its result; that it failed; nothing. */
+/* Ends a claim: with a result; as failed; without either. */
 dis_status dis__store_put_result(dis__store *store, const dis__plan *plan, size_t run, const dis__result *result,
                                  double seconds);
 dis_status dis__store_fail(dis__store *store, const dis__plan *plan, size_t run, const char *message, double seconds);
 dis_status dis__store_release(dis__store *store, const dis__plan *plan, size_t run);
 
-/* What is known of the runs of a plan, (n_runs) each. Arrays that are NULL are left out. */
+/* The known results of the runs of a plan, (n_runs) each. NULL arrays are skipped. */
 typedef struct {
     dis_run_state *state;
     double *seconds; /* NaN: not known */
     double *value;   /* (n_runs, n_measures), NaN: undefined, or not there */
 } dis__known;
-/* store NULL: nothing is known. */
+/* store NULL: no results. */
 dis_status dis__store_get_view(dis__store *store, const dis__plan *plan, const dis__known *out);
 
 /* The curve of a done run. *out has n epochs (none: NULL), *best is the one that was kept; the caller frees it. */
@@ -51,7 +51,7 @@ typedef struct {
     int32_t *gold; /* (n_items) -1: none; NULL: no gold labels */
     double *human; /* (n_items, n_classes); NULL: none */
 } dis__stored_set;
-/* *found false: none were kept. DIS_EDATA: files that do not go together. */
+/* *found false: none are stored. DIS_EDATA: inconsistent files. */
 dis_status dis__store_predictions(dis__store *store, dis_context *ctx, const char *key, const char *set,
                                   dis__stored_set *out, bool *found);
 void dis__stored_set_free(dis__stored_set *set);
@@ -59,7 +59,7 @@ void dis__stored_set_free(dis__stored_set *set);
 /* Adds the runs of another store: dis_experiment_merge. */
 dis_status dis__store_merge(dis__store *into, const char *from, dis_merge_counts *counts);
 
-/* Everything about the run whose key begins so; *n: how many there are (one: *out is filled). For `show`. */
+/* Everything about the run whose key has this prefix; *n: number of matches (one: *out is filled). For `show`. */
 dis_status dis__store_record(dis__store *store, const char *prefix, dis_run_record **out, size_t *n);
 
 #endif

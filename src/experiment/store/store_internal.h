@@ -1,4 +1,4 @@
-/* store_internal.h: what the files of the store share. */
+/* store_internal.h: shared by the files of the store. */
 #ifndef DIS_EXPERIMENT_STORE_STORE_INTERNAL_H
 #define DIS_EXPERIMENT_STORE_STORE_INTERNAL_H
 #include "experiment/store/store_owner.h"
@@ -18,7 +18,7 @@ dis_status dis__store_path(const dis__store *store, const char *part, const char
 
 /* store_schema.c. */
 dis_status dis__schema_create(dis__sql *db);
-/* Whose database it is; *empty: it has no tables. DIS_EDATA: it has other tables, views, triggers or indices. */
+/* Identifies a database; *empty: it has no tables. DIS_EDATA: it has other tables, views, triggers or indices. */
 dis_status dis__schema_check(dis__sql *db, const char *path, bool *empty);
 /* The same for the database that is attached as `other`. */
 dis_status dis__schema_check_other(dis__sql *db, const char *path);
@@ -39,7 +39,7 @@ dis_status dis__write_set(dis__store *store, const char *key, const dis__predict
                           char truth[65]);
 /* FILE.tasks.txt and FILE.classes.txt, `file` relative to the store, as links to the lists of a truth. */
 dis_status dis__link_lists(const dis__store *store, const char *file, const char *truth);
-/* What an earlier try left of a run. */
+/* Removes files of an earlier attempt of a run. */
 dis_status dis__remove_predictions(const dis__store *store, const char *key);
 
 #endif

@@ -64,7 +64,7 @@ static dis_status copy_part(const merging *m, const char *path, bool optional)
     return status;
 }
 
-/* The list of tasks goes last: whoever finds it finds the others. */
+/* The list of tasks is copied last: its existence implies the others. */
 static dis_status copy_truth(const merging *m, const char *hash)
 {
     static const struct {
@@ -191,7 +191,7 @@ static dis_status merge_run(const merging *m, const char *key, bool done)
     if (status == DIS_OK) status = dis__sql_begin(db);
     if (status == DIS_OK) status = dis__sql_commit(db, replace_rows(db, key));
     m->counts->added += status == DIS_OK;
-    return status; /* on failure the claim is void as soon as this store is closed */
+    return status; /* on failure the claim is void when this store is closed */
 }
 
 /* ---- all runs ---- */
@@ -235,7 +235,7 @@ static dis_status attach(dis__sql *db, const dis__store *from)
 
 dis_status dis__store_merge(dis__store *into, const char *from, dis_merge_counts *counts)
 {
-    dis__store *other; /* opened to see that it is a store of this version */
+    dis__store *other; /* opened to check that it is a store of this version */
     if (dis__file_same(into->folder, from))
         return dis__fail(DIS_EUSAGE, "%s is the target store; name other stores to merge", from);
     DIS_TRY(dis__store_open(from, false, PATIENCE_MS, &other));

@@ -41,7 +41,7 @@ static dis_status choose_journal(dis__sql *db, int wait_ms)
     }
 }
 
-/* *there false: a database without tables, whose maker died early. */
+/* *there false: a database without tables, whose creator died early. */
 static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *exists)
 {
     char *path;
@@ -75,7 +75,7 @@ static dis_status make_folders(dis__store *s)
     return status;
 }
 
-/* Temporary files of the dead; called when no one else is at work. */
+/* Removes temporary files of dead processes; called if no other process uses the store. */
 static dis_status sweep(const dis__store *s, const char *part)
 {
     char *path;
@@ -85,7 +85,8 @@ static dis_status sweep(const dis__store *s, const char *part)
     return DIS_OK;
 }
 
-/* Becoming an owner is a transaction: who finds itself alone in it may sweep, since no one can begin meanwhile. */
+/* Becoming an owner is a transaction: a process that is the only owner may clean up, since no other can begin
+ * meanwhile. */
 static dis_status become_owner(dis__store *s)
 {
     bool alone = false;

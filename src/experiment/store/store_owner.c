@@ -26,7 +26,7 @@ static dis_status probe(const char *path, bool *alive)
     if (fd < 0) return errno == ENOENT ? DIS_OK : dis__fail_io("open", path);
     dis_status status = DIS_OK;
     if (dis__sys_lock(fd, false) == 0)
-        dis__os_remove_file(path); /* while it is locked: its maker would notice */
+        dis__os_remove_file(path); /* while it is locked: its creator would notice */
     else if (errno == EWOULDBLOCK)
         *alive = true;
     else
@@ -76,7 +76,7 @@ static dis_status clear_dead(const char *folder, bool *alone)
     return s.status;
 }
 
-/* A new file under a new name, locked; *there: it is still in the folder. */
+/* Creates a file with a new name and locks it; *there: it is still in the folder. */
 static dis_status make_file(const char *folder, dis__owner *o, bool *exists)
 {
     uint64_t bits[2];

@@ -10,12 +10,12 @@
 enum { DIS__OWNER_NAME = 33 };
 
 typedef struct {
-    char name[DIS__OWNER_NAME]; /* "" before it has one */
+    char name[DIS__OWNER_NAME]; /* "" before it is assigned */
     int fd;
     char *path;
 } dis__owner;
 
-/* Makes the folder where it is not there. Files of dead owners are cleared away; *alone: no one else lives. DIS_EIO. */
+/* Creates the folder if it is missing. Removes files of dead owners; *alone: there is no other live owner. DIS_EIO. */
 dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone);
 void dis__owner_end(dis__owner *owner);
 /* Whether the owner of that name lives; false if it is not the name of an owner. DIS_EIO. */

@@ -1,4 +1,4 @@
-/* One run as the store knows it, with all texts copied: what `show` prints. */
+/* One run of the store with all texts copied, for `show`. */
 #include "experiment/store/store_internal.h"
 #include "tool/experiments.h"
 #include "core/memory/memory.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The record that users see, and the blocks that it stands on. */
+/* The public record, and the memory that it references. */
 typedef struct {
     dis_run_record view; /* first: users hold a pointer to it */
     void **block;

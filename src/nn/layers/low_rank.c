@@ -13,10 +13,17 @@ typedef struct {
     size_t n_in, n_out, width, rank, ranks, n_parts; /* width: of y; ranks: of all parts */
     size_t first[DIS_LOW_RANK_PARTS];
     double scale;
-    bool filled; /* the matrix s I is there */
+    bool filled; /* the matrix s I was copied */
 } low_rank;
 
-enum { PLAIN, SCALED, FACTOR, GRAD, GRAD_SCALED }; /* work: x A', that times s, s I, and gradients of the first two */
+enum {
+    PLAIN,
+    SCALED,
+    FACTOR,
+    GRAD,
+    GRAD_SCALED
+}; /* work: x A', the same times s, s I, and gradients of the first
+                                                    * two */
 
 dis__low_rank_options dis__low_rank_options_default(void)
 {
@@ -37,7 +44,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     return dis__layer_work(net, layer, rows, DIS_WORK_BACKWARD);
 }
 
-/* Work memory is the device's: the matrix goes there once. */
+/* Work memory is on the device: the matrix is copied there once. */
 static dis_status prepare(dis__net *net, dis__layer *layer)
 {
     low_rank *l = layer->own;

@@ -8,8 +8,8 @@
 typedef struct {
     dis__packed_attention_options o;
     size_t channels, n_buckets;
-    int32_t *bucket; /* (2 longest - 1), on the host until the device has them; NULL: no bias */
-    int like;        /* of networks that never train: the layer before that has the same rows; DIS_NONE: none has */
+    int32_t *bucket; /* (2 longest - 1), on the host until it is copied to the device; NULL: no bias */
+    int like;        /* for networks that only predict: an earlier layer with the same rows; DIS_NONE: none */
 } packed_attention;
 
 enum { LOG_SUM, D_BIAS, BUCKETS, SAVED };
@@ -30,7 +30,7 @@ int32_t dis__distance_bucket(int32_t distance, int32_t n_buckets, int32_t farthe
     const int32_t half = n_buckets / 2, exact = half / 2, side = distance > 0 ? half : 0;
     const int32_t n = distance < 0 ? -distance : distance;
     if (n < exact) return side + n;
-    /* In float, as the models were trained with. */
+    /* In float, as in the trained models. */
     const float part = logf((float)n / (float)exact) / (float)log((double)farthest / exact);
     const int32_t far = exact + (int32_t)(part * (float)(half - exact));
     return side + (far < half ? far : half - 1);
@@ -67,7 +67,7 @@ static dis__packed_attention_args arguments(const dis__net *net, const dis__laye
     };
 }
 
-/* Where rows lie is found once for all layers of a network that never trains. */
+/* The spans of rows are computed once for all layers of a network that only predicts. */
 static int like_of(const dis__net *net, const dis__layer *layer)
 {
     for (int i = 0; !net->training_plan && i < layer->index; i++) {

@@ -23,10 +23,11 @@ enum { W_INPUT, W_STATE, B_INPUT, B_STATE, PARAMS }; /* of one direction */
  * make, and after them those of no row. D_INPUT: gradients of the same, row by row of one direction at a time. */
 enum { GATES, MEMORY = 2, STATE = 4, BEFORE = 6, PLACES = 8, INPUT, D_INPUT };
 
-/* Rows [row, row + n) of the parameters, in gates, make gates [gate, gate + n) of a step before time is run through. */
+/* Rows [row, row + n) of the parameters, in gates, compute gates [gate, gate + n) of a step before the iteration over
+ * time. */
 typedef struct {
     size_t row, gate, n;
-    bool weights, input_bias, state_bias; /* what goes in; weights: times the inputs */
+    bool weights, input_bias, state_bias; /* the inputs; weights: times the inputs */
 } part;
 
 typedef struct {
@@ -43,11 +44,11 @@ typedef struct {
     dis__recurrent_cell cell;
     size_t n_in, n_hidden, n_directions;
     size_t n_ids;                    /* over a table, which is the last parameter; 0: over a value */
-    bool may;                        /* the table is small enough to be multiplied row by row */
-    bool by_row;                     /* in this batch it is */
-    bool rows_computed;              /* what its rows make is in INPUT, and stays */
-    bool makes;                      /* and will be there when this pass has ended, which a device may begin again */
-    int32_t *places;                 /* layouts on the host, as the device has them in PLACES */
+    bool may;                        /* the table is small enough to multiply its rows */
+    bool by_row;                     /* applies to this batch */
+    bool rows_computed;              /* gate inputs per id are cached in INPUT */
+    bool makes;                      /* and will be after this pass, which a device may repeat */
+    int32_t *places;                 /* layouts on the host, with copies on the device in PLACES */
     dis__recurrent_layout layout[2]; /* of this batch, on the device */
 } recurrent;
 
@@ -96,7 +97,7 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
     return DIS_OK;
 }
 
-/* What the rows of the table make of a direction's gates' arguments. */
+/* The gates' pre-activations of a direction for the rows of the table. */
 static void *row_inputs(const dis__net *net, const dis__layer *layer, size_t d)
 {
     const recurrent *l = layer->own;
@@ -178,7 +179,7 @@ static void *table_of(const dis__net *net, const dis__layer *layer)
     return dis__param_of(net, layer, layer->n_params - 1);
 }
 
-/* `rows` rows of x to gates; x NULL: only what biases make of one row. */
+/* `rows` rows of x to gates; x NULL: only the biases, for one row. */
 static dis_status inputs_forward(dis__net *net, dis__layer *layer, size_t d, const void *x, size_t rows, void *gates)
 {
     const recurrent *l = layer->own;
@@ -211,7 +212,7 @@ static dis_status gather(dis__net *net, const dis__recurrent_layout *layout, con
     return dis__op_run(net, DIS_OP_gather, &args);
 }
 
-/* The gradients of what gather() read: d_table += */
+/* Adds the gradients of the input of gather(): d_table += */
 static dis_status spread(dis__net *net, const dis__recurrent_layout *layout, const void *dy, size_t width,
                          void *d_table)
 {
@@ -220,7 +221,7 @@ static dis_status spread(dis__net *net, const dis__recurrent_layout *layout, con
     return dis__op_run(net, DIS_OP_gather_grad, &args);
 }
 
-/* Inputs of the nodes of a direction; over values both directions have the same. */
+/* Inputs of the nodes of a direction; over values both directions are equal. */
 static void *inputs_of(const dis__net *net, const dis__layer *layer, size_t d)
 {
     const recurrent *l = layer->own;
@@ -259,7 +260,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     return dis__op_run(net, DIS_OP_recurrent, &args);
 }
 
-/* Rows of x and the gradients of the gates' arguments that they made; `bare` more rows made of biases alone follow. */
+/* Rows of x and the gradients of their pre-activations; `bare` more rows from biases only follow. */
 typedef struct {
     const void *x, *gates;
     size_t n_rows, width, bare;
@@ -295,7 +296,7 @@ static dis_status rows_backward(dis__net *net, dis__layer *layer, size_t d, size
     return dis__op_run(net, DIS_OP_column_sums, &sums);
 }
 
-/* The gradients of one direction's parameters, and of the rows of x: dx = or +=; NULL: not wanted. */
+/* The gradients of one direction's parameters, and of the rows of x: dx = or +=; NULL: not requested. */
 static dis_status weights_backward(dis__net *net, dis__layer *layer, size_t d, const source *from, void *dx, bool add)
 {
     const recurrent *l = layer->own;

@@ -1,17 +1,17 @@
-/* Layouts of recurrent layers: rows by length, or trees of what rows have in common. */
+/* Layouts of recurrent layers: rows by length, or tries of common prefixes of rows. */
 #include "nn/layers/recurrent_layout.h"
 #include "core/memory/memory.h"
 #include <string.h>
 
 enum { STEP_INTS = sizeof(dis__recurrent_step) / sizeof(int32_t) };
 
-/* A layout while it is made. */
+/* Builder state of a layout. */
 typedef struct {
     const dis__recurrent_rows *rows;
     size_t direction;
     dis__recurrent_layout *to;
     int32_t *spare;        /* (rows) */
-    int32_t *path, *count; /* (n_times + 1): the nodes of one row, how many there are of something */
+    int32_t *path, *count; /* (n_times + 1): counters and the nodes of one row */
 } maker;
 
 static size_t n_blocks(size_t n_rows)
@@ -45,12 +45,12 @@ static maker begin(const dis__recurrent_rows *r, size_t direction, int32_t *memo
 
 /* ---- rows that share nothing ---- */
 
-/* The longest first, those of equal length as they are. */
+/* Descending length, stable. */
 static void order_by_length(const maker *m)
 {
     const size_t n_rows = m->rows->n_rows, n_times = m->rows->n_times;
     memset(m->count, 0, (n_times + 1) * sizeof *m->count);
-    for (size_t i = 0; i < n_rows; i++) m->count[n_times - (size_t)m->to->length[i]]++; /* by what they lack */
+    for (size_t i = 0; i < n_rows; i++) m->count[n_times - (size_t)m->to->length[i]]++; /* by the missing positions */
     for (size_t t = 0, sum = 0; t <= n_times; t++) {
         const size_t n = (size_t)m->count[t];
         m->count[t] = (int32_t)sum;
@@ -94,7 +94,7 @@ static int32_t id_of(const maker *m, int32_t row, int32_t s)
     return m->rows->ids[(size_t)row * m->rows->n_times + (size_t)(m->direction ? m->to->length[row] - 1 - s : s)];
 }
 
-/* How many ids two rows have in common before they part. */
+/* Length of the common prefix of two rows. */
 static int32_t in_common(const maker *m, int32_t x, int32_t y)
 {
     const int32_t max = m->to->length[x] < m->to->length[y] ? m->to->length[x] : m->to->length[y];
@@ -103,7 +103,7 @@ static int32_t in_common(const maker *m, int32_t x, int32_t y)
     return s;
 }
 
-/* Rows without ids come last, so that they change nothing of the others' blocks. */
+/* Rows without ids come last, so that they do not change the other blocks. */
 static bool comes_after(const maker *m, int32_t x, int32_t y)
 {
     if (m->to->length[x] == 0 || m->to->length[y] == 0) return m->to->length[y] > 0;
@@ -112,7 +112,7 @@ static bool comes_after(const maker *m, int32_t x, int32_t y)
     return id_of(m, x, s) > id_of(m, y, s);
 }
 
-/* By ids, rows that begin alike together; merging runs that double. */
+/* Sorted by ids, so that common prefixes are adjacent; merge sort with doubling runs. */
 static void order_by_ids(const maker *m)
 {
     const size_t n = m->rows->n_rows;
@@ -132,7 +132,7 @@ static void order_by_ids(const maker *m)
     if (from != m->to->order) memcpy(m->to->order, from, n * sizeof *from);
 }
 
-/* Nodes are what the rows of a block have, step by step, each beginning once. */
+/* Nodes are the prefixes of the rows of a block, step by step, each once. */
 static void lay_trees(const maker *m)
 {
     dis__recurrent_layout *to = m->to;

@@ -17,14 +17,14 @@
 typedef struct {
     size_t n_rows, n_times;
     const int32_t *length; /* (rows); NULL or too large: n_times */
-    const int32_t *ids;    /* (rows, n_times); NULL: over values, from[] says which row and time */
+    const int32_t *ids;    /* (rows, n_times); NULL: over values, from[] has row and time */
 } dis__recurrent_rows;
 
-/* Integers that a layout takes; SIZE_MAX: overflow. */
+/* Number of integers of a layout; SIZE_MAX: overflow. */
 size_t dis__recurrent_layout_size(size_t n_rows, size_t n_times);
 void dis__recurrent_lay_out(const dis__recurrent_rows *rows, size_t direction, int32_t *memory,
                             dis__recurrent_layout *layout);
-/* Nodes up to a multiple of `round`, or up to all positions if these are less: those that are added are in no step. */
+/* Number of nodes rounded up to a multiple of `round`, at most all positions: padding nodes belong to no step. */
 void dis__recurrent_pad(const dis__recurrent_rows *rows, size_t round, dis__recurrent_layout *layout);
 
 #endif

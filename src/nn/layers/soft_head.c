@@ -168,7 +168,7 @@ dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label)
     return end_targets(net, layer, rows);
 }
 
-/* Rows of an array go to memory of the head; `row` NULL: those that `like` has. */
+/* Copies rows of an array to memory of the head; `row` NULL: the rows of `like`. */
 static dis_status gather_rows(dis__net *net, dis__layer *layer, int to, const dis__batch_rows_args *what,
                               const int32_t *row)
 {

@@ -1,4 +1,4 @@
-/* Rows weighted by the softmax of their scores, and values cut into rows anew: O(elements). */
+/* Rows weighted by the softmax of their scores, and reshaping of rows: O(elements). */
 #include "nn/net_internal.h"
 
 static dis_status plan(dis__net *net, dis__layer *layer)

@@ -16,7 +16,7 @@ static inline real log_sum_exp(const real *z, size_t n)
     return max + LOG(total);
 }
 
-/* shift (n): what is to be added to row k of the confusion logits to make them log q_k + log C_k. */
+/* shift (n): added to row k of the confusion logits gives log q_k + log C_k. */
 static inline void confusion_shifts(const real *class_logits, const real *c, size_t n, real *shift)
 {
     const real all = log_sum_exp(class_logits, n);

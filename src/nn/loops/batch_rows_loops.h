@@ -1,8 +1,8 @@
-/* batch_rows_loops.h: rows of arrays that are on the device, by index: bytes, whatever numbers they are. */
+/* batch_rows_loops.h: rows of arrays on the device, by index: bytes of any type. */
 #ifndef DIS_NN_LOOPS_BATCH_ROWS_LOOPS_H
 #define DIS_NN_LOOPS_BATCH_ROWS_LOOPS_H
 
-/* An image that is shifted and perhaps mirrored; what comes in is 0. */
+/* An image, shifted and optionally mirrored, with 0 outside. */
 static void moved_images(const dis__batch_rows_args *a, const char *from, const int32_t *move, char *to)
 {
     const long height = (long)a->height, width = (long)a->width;

@@ -7,7 +7,7 @@ static inline real sigmoid(real x)
     return 1 / (1 + EXP(-x));
 }
 
-/* tanh by exp: absolute error of a few units in the last position of 1. */
+/* tanh from exp: an absolute error of a few ulp of 1. */
 static inline real tanh_of(real x)
 {
     return 1 - 2 / (1 + EXP(2 * x));
@@ -55,7 +55,7 @@ static inline void activate_grad_row(dis__activation act, const real *x, const r
 }
 #undef EACH
 
-/* A tile of a product: where it begins. */
+/* The start of a tile of C. */
 typedef struct {
     const dis__product_args *a;
     size_t row, col;
@@ -76,7 +76,7 @@ static void end_product(const void *arg, size_t row, size_t col, size_t m, size_
     }
 }
 
-/* A factor without numbers (k = 0) may be NULL, of which there is nothing after. */
+/* An empty factor (k = 0) may be NULL. */
 static const real *behind(const real *x, size_t n)
 {
     return x ? x + n : NULL;
@@ -120,7 +120,7 @@ void OP(column_sums)(const void *args, size_t first, size_t last, void *scratch)
     const dis__column_sums_args *a = args;
     const real *x = a->x;
     real *restrict out = a->out;
-    for (size_t c = first; c < last;) { /* a few vectors of columns at a time, each down all rows */
+    for (size_t c = first; c < last;) { /* a few vectors of columns at a time, over all rows */
         const size_t n = last - c < 64 ? last - c : 64;
         real total[64] = {0};
         for (size_t i = 0; i < a->n_rows; i++)

@@ -146,7 +146,7 @@ void OP(soft_loss_grad)(const void *args, size_t first, size_t last, void *scrat
 
 /* ---- crowd layer ---- */
 
-/* What worker w makes of x (K), the logits or q: the logits of its vote. */
+/* Worker w's map of x (K), the logits or q, to the logits of its vote. */
 static inline void vote_logits(const dis__crowd_args *a, size_t w, const real *x, real *z)
 {
     const size_t n = a->n_classes;
@@ -171,7 +171,7 @@ static inline void vote_logits(const dis__crowd_args *a, size_t w, const real *x
     }
 }
 
-/* dx += what d (K), the gradient of the vote's logits, means for x. */
+/* dx += the gradient of x, from d (K), the gradient of the vote's logits. */
 static inline void vote_to_x(const dis__crowd_args *a, size_t w, const real *d, real *dx)
 {
     const size_t n = a->n_classes;
@@ -195,7 +195,7 @@ static inline void vote_to_x(const dis__crowd_args *a, size_t w, const real *d, 
     }
 }
 
-/* d (n), a gradient by q = softmax(z), becomes one by z. */
+/* Converts d (n), a gradient by q = softmax(z), to one by z. */
 static inline void q_to_logits(const real *q, real *d, size_t n)
 {
     real mean = 0;

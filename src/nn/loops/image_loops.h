@@ -12,7 +12,7 @@ static inline size_t smaller_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Where a patch's row of kernel_w channels begins in the image: columns [*from, *to) of the kernel lie within. */
+/* Offset in the image of a patch's row of kernel_w channels: columns [*from, *to) of the kernel are inside. */
 static inline bool patch_row(const dis__conv_args *a, size_t image, size_t i, size_t j, size_t ki, size_t *from,
                              size_t *to, size_t *at)
 {
@@ -26,7 +26,7 @@ static inline bool patch_row(const dis__conv_args *a, size_t image, size_t i, si
     return true;
 }
 
-/* Places [first, last) of y, counted over all images, to rows of patches. */
+/* Positions [first, last) of y, counted over all images, as rows of patches. */
 static void to_patches(const dis__conv_args *a, size_t first, size_t last, real *patch)
 {
     const size_t line = a->kernel_w * a->channels;

@@ -57,7 +57,7 @@ static inline void store_or_add(real *restrict to, const real *restrict from, si
         for (size_t i = 0; i < n; i++) to[i] += from[i];
 }
 
-/* A product within an operation: C (m x n) = op(A) op(B), or +=. times() is given by the file that includes this. */
+/* A GEMM within an operation: C (m x n) = op(A) op(B), or +=. times() is defined by the including file. */
 typedef struct {
     bool ta, tb, add;
     size_t m, n, k;
@@ -67,7 +67,7 @@ typedef struct {
     size_t ldb;
     real *c;
     size_t ldc;
-    /* Called when m rows and n columns of C are done; NULL: nothing to do. */
+    /* Called when m rows and n columns of C are complete; NULL: nothing to do. */
     void (*finish)(const void *arg, size_t row, size_t col, size_t m, size_t n);
     const void *arg;
 } matrices;
@@ -84,7 +84,7 @@ static inline real softmax(const real *restrict z, real *restrict q, size_t n)
     return max + LOG(total);
 }
 
-/* dis__philox for n counters side by side, in place. */
+/* dis__philox for n counters, in place. */
 static inline __attribute__((always_inline)) void philox_rounds(uint64_t seed, size_t n, uint32_t *restrict c0,
                                                                 uint32_t *restrict c1, uint32_t *restrict c2,
                                                                 uint32_t *restrict c3)

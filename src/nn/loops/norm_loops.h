@@ -6,7 +6,7 @@
 #include "nn/loops/loops.h"
 #include "core/random/random.h"
 
-/* What a row's squares of s - mean add up to, as 1 / D. */
+/* 1 / D from the sum of squares of s - mean of a row. */
 static inline real norm_inverse(const dis__layernorm_args *a, real squares)
 {
     if (a->sample) return 1 / (SQRT(squares / (real)(a->width - 1)) + (real)a->epsilon);
@@ -138,7 +138,7 @@ void OP(dropout)(const void *args, size_t first, size_t last, void *scratch)
     const dis__dropout_args *a = args;
     const size_t at = first * DIS_DROPOUT_BLOCK,
                  end = last * DIS_DROPOUT_BLOCK < a->n ? last * DIS_DROPOUT_BLOCK : a->n;
-    if (a->rate == 0) { /* nothing is left out: no numbers are drawn */
+    if (a->rate == 0) { /* nothing is dropped: no random numbers are drawn */
         store_or_add((real *)a->y + at, (const real *)a->x + at, end - at, a->add);
         return;
     }
@@ -156,7 +156,7 @@ static inline size_t pool_start(const dis__pool_args *a, size_t i)
     return a->start ? (size_t)a->start[i] : i * a->per;
 }
 
-/* Rows of x that belong to row i; to the last packed one, all that follow. */
+/* Rows of x that belong to row i; the last packed row includes all that follow. */
 static inline size_t pool_span(const dis__pool_args *a, size_t i)
 {
     if (!a->start) return a->per;

@@ -36,7 +36,7 @@ static bool counts(const attended_row *r, size_t i, size_t j)
     return (!r->a->mask || r->a->mask[r->start + j]) && (!r->a->window || apart <= r->a->window);
 }
 
-/* Scores of all pairs: s (m, m). Pairs that do not count are far below all others. */
+/* Scores of all pairs: s (m, m). Masked pairs are far below all others. */
 static void scores(const attended_row *r, real *s, void *scratch)
 {
     const dis__packed_attention_args *a = r->a;
@@ -56,7 +56,7 @@ static void scores(const attended_row *r, real *s, void *scratch)
             if (!counts(r, i, j)) s[i * m + j] = -(real)1e30;
 }
 
-/* Pairs that do not count have no share, also where a query has no other. */
+/* Masked pairs have probability 0, also if a query has no valid key. */
 static void clear_others(const attended_row *r, real *s)
 {
     if (!r->a->mask && !r->a->window) return;
@@ -105,7 +105,7 @@ static void add_to_buckets(const attended_row *r, const real *g)
             part[(size_t)a->bucket[a->longest - 1 + j - i] * a->n_heads] += g[i * r->m + j];
 }
 
-/* S again, from the sums that are kept: s (m, m). */
+/* Recomputes S from the stored sums: s (m, m). */
 static void shares(const attended_row *r, real *s, void *scratch)
 {
     scores(r, s, scratch);

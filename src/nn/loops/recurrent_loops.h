@@ -40,7 +40,7 @@ static const real *states_before(const dis__recurrent_layout *l, const dis__recu
     return together;
 }
 
-/* One row at one step: gate arguments to gates, c and h. c0, h0 NULL: what was before is 0. */
+/* One row at one step: pre-activations to gates, c and h. c0, h0 NULL: the previous state is 0. */
 static void lstm_step(size_t n, real *restrict gate, const real *restrict c0, real *restrict c, const real *restrict h0,
                       real *restrict h)
 {
@@ -112,7 +112,7 @@ typedef struct {
                  real *restrict h);
     void (*grad)(size_t n, real *restrict gate, const real *restrict c0, const real *restrict c,
                  const real *restrict h0, real *restrict dh, real *restrict dc);
-    bool passes; /* part of dh goes to the step before past the product */
+    bool passes; /* part of dh is passed to the previous step outside the GEMM */
 } recurrent_cell;
 
 static const recurrent_cell recurrent_cells[DIS_N_CELLS] = {
@@ -175,7 +175,7 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
     }
 }
 
-/* dh of a step's nodes += dy of all positions that they stand for. */
+/* dh of a step's nodes += dy of all their positions. */
 static void read_gradients(const dis__recurrent_args *a, const recurrent_block *b, size_t s, real *dh)
 {
     const size_t n = a->n_hidden, ld = a->n_directions * n;
@@ -209,7 +209,7 @@ void OP(recurrent_grad)(const void *args, size_t first, size_t last, void *scrat
     const size_t n = a->n_hidden, nc = a->n_memory, width = DIS_RECURRENT_GATES * n,
                  block_size = DIS_RECURRENT_BLOCK * n;
     real *dh = (real *)((char *)scratch + TIMES_SCRATCH), *dc = dh + block_size; /* of the nodes of a step */
-    real *dh_before = dc + block_size, *dc_before = dh_before + block_size;      /* and of those of the step before */
+    real *dh_before = dc + block_size, *dc_before = dh_before + block_size;      /* and of those of the previous step */
     real *packed = dc_before + block_size;
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);

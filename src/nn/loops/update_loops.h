@@ -11,7 +11,7 @@ static void sgd(const dis__update_args *a, size_t n, real *restrict p, real *res
     for (size_t i = 0; i < n; i++) {
         real d = g[i] * scale + decay * p[i];
         if (momentum != 0) {
-            m[i] = momentum * m[i] + d; /* begins at 0 */
+            m[i] = momentum * m[i] + d; /* initially 0 */
             d = a->nesterov ? d + momentum * m[i] : m[i];
         }
         p[i] -= rate * d;
@@ -64,7 +64,7 @@ void OP(clip)(const void *args, size_t first, size_t last, void *scratch)
 static void start_uniform(const dis__start_args *a, size_t first, size_t last)
 {
     enum { N = 256 };
-    for (size_t at = first; at < last; at += N) { /* dis__philox for N counters side by side */
+    for (size_t at = first; at < last; at += N) { /* dis__philox for N counters at once */
         const size_t n = last - at < N ? last - at : N;
         uint32_t c0[N], c1[N], c2[N], c3[N];
         real *restrict y = (real *)a->y + at;

@@ -12,16 +12,16 @@
 #define DIS_NN_MODELS_NETWORK_MODELS_H
 #include "nn/net.h"
 
-/* ---- attention encoder: blocks that see one position ---- */
+/* ---- attention encoder: blocks with attention to a single position ---- */
 
 typedef struct {
     size_t size;
     size_t layers, heads, feed;
     double dropout;
-    bool position;    /* the input is scaled by sqrt(channels), plus the term of position 0 */
+    bool position;    /* the input is scaled by sqrt(channels), and the term of position 0 is added */
     bool final_norm;  /* the output is normalised */
-    bool sample_norm; /* norms divide by the standard deviation of a sample + 1e-6, not by sqrt(variance + 1e-5) */
-    bool copies;      /* further layers start with the values of the first */
+    bool sample_norm; /* norms divide by the sample standard deviation + 1e-6, not by sqrt(variance + 1e-5) */
+    bool copies;      /* further layers are initialized with the values of the first */
     bool unnumbered;  /* the first layer has the encoder's name, not NAME.0 */
 } dis__attention_encoder;
 dis__attention_encoder dis__attention_encoder_default(void); /* 1 layer, 1 head, 2048, .1, none of the others */
@@ -39,7 +39,7 @@ typedef struct {
     size_t size;
     dis__tagger_kind kind;
     dis__recurrent_cell cell;                   /* of the layers over words and characters */
-    size_t n_words, n_characters;               /* ids of either: from 0, an id below 0 is nothing */
+    size_t n_words, n_characters;               /* of either: from 0; below 0 is padding */
     size_t word_width, character_width, hidden; /* hidden: of each direction */
     dis__attention_encoder encoder;             /* the shared one, and each head's */
     double dropout;
@@ -51,7 +51,7 @@ typedef struct {
     size_t linear[DIS_TAGGER_LINEARS], n_linears; /* DIS_TAGGER_LINEAR: widths; n_linears 0: none */
     /* the largest batch */
     size_t sentences, positions; /* positions: of the longest sentence */
-    size_t tokens;               /* that have a row in the heads */
+    size_t tokens;               /* rows with a target in the heads */
     size_t distinct, characters; /* distinct words of a batch, and characters of each */
 } dis__tagger_options;
 dis__tagger_options
@@ -63,7 +63,7 @@ typedef struct {
     int sentences, positions, tokens, distinct, characters;
     int word_ids, lengths;    /* (sentences, positions), (sentences) */
     int character_ids, spelt; /* (distinct, characters), (distinct): how many characters */
-    int place, word;          /* (tokens): sentence * positions + position; which distinct word */
+    int place, word;          /* (tokens): sentence * positions + position; index of the distinct word */
     int reversed, from_end;   /* padded: (sentences, all positions): ids from the end; (tokens): position in these */
     int last;                 /* last_state: (distinct): the character at the last position */
     int trunk;
@@ -76,18 +76,18 @@ typedef struct {
     size_t sentences, positions, distinct, characters;
 } dis__tagger_sizes;
 dis__tagger_sizes dis__tagger_round(const dis__net *net, dis__tagger_sizes batch);
-/* The logits of one head: with DIS_TAGGER_ENCODER another encoder and two linear layers of its own. */
+/* The logits of one head: with DIS_TAGGER_ENCODER another encoder and two linear layers. */
 int dis__tagger_head(dis__net *net, const dis__tagger_options *options, const dis__tagger *tagger, const char *name,
                      size_t n_classes);
 
-/* ---- stem CNN: is this the stem of that word? ---- */
+/* ---- stem CNN: is a candidate the stem of a word? ---- */
 
 typedef struct {
     size_t size;
     size_t n_characters, width, length; /* ids, of a vector, characters of a word and of a stem */
     size_t channels[2];                 /* of the two layers, for each window; the first 0: one layer, unpadded */
     size_t windows[4], n_windows;
-    size_t dropouts; /* after the maxima, one on the other */
+    size_t dropouts; /* after the maxima, stacked */
     dis__attention_encoder encoder;
     size_t rows; /* of the largest batch */
 } dis__stem_cnn_options;

@@ -50,7 +50,7 @@ static int weigh_two(dis__net *net, int word, int spelling, size_t width)
                                    DIS_NONE);
 }
 
-/* Whole blocks of rows; a step without nodes costs next to nothing. */
+/* Full blocks of rows; a step without nodes is nearly free. */
 dis__tagger_sizes dis__tagger_round(const dis__net *net, dis__tagger_sizes batch)
 {
     return (dis__tagger_sizes){.sentences = dis__net_round(net, batch.sentences, DIS_RECURRENT_BLOCK),

@@ -31,7 +31,7 @@ static void times(const matrices *x, void *scratch)
     if (x->finish) x->finish(x->arg, 0, 0, x->m, x->n);
 }
 
-/* Packing is for speed only: here the matrix is copied, k rows of n. */
+/* Packing only matters for speed: here the matrix is copied, k rows of n. */
 static void pack(const matrices *x, double *packed)
 {
     for (size_t p = 0; p < x->k; p++)

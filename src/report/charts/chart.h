@@ -28,9 +28,9 @@ dis__axis_scale dis__axis_scale_nice(double low, double high, int ticks, bool in
 dis__axis_scale dis__axis_scale_log(double low, double high);
 /* A log scale just around low .. high (above 0): its ends are 1, 2 or 5 times a power of ten. */
 dis__axis_scale dis__axis_scale_log_around(double low, double high);
-/* Place of x when the scale runs from `from` to `to`. */
+/* Position of x on a scale from `from` to `to`. */
 double dis__axis_scale_position(const dis__axis_scale *s, double x, double from, double to);
-/* How a tick is written: 0.25, 12,000 as 12k. */
+/* Format of a tick: 0.25, 12,000 as 12k. */
 dis__number_text dis__axis_scale_format_tick(const dis__axis_scale *s, double x);
 
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
 /* Opens the picture; `name` is plain text. */
 void dis__svg_begin(dis__markup *m, double width, double height, const dis__markup *name);
 void dis__svg_end(dis__markup *m);
-/* Margins for these scales in a picture so high. */
+/* Margins for these scales in a picture of this height. */
 dis__frame dis__frame_init(dis__axis_scale x, dis__axis_scale y, const char *x_title, const char *y_title, double top,
                            double height);
 /* Grid lines, ticks, titles. */
@@ -50,15 +50,15 @@ void dis__frame_draw(dis__markup *m, const dis__frame *f);
 double dis__frame_x(const dis__frame *f, double x);
 double dis__frame_y(const dis__frame *f, double y);
 
-/* Names of series with their marks, in lines from `top`; returns where they end. */
+/* Names of series with their marks, in lines from `top`; returns the end position. */
 /* DIS__MARK_STEP: boxes from light to dark, for names that have an order. */
 typedef enum { DIS__MARK_BOX, DIS__MARK_STEP, DIS__MARK_LINE, DIS__MARK_SHAPE } dis__legend_mark;
 double dis__legend_draw(dis__markup *m, double top, const char *const *names, size_t n, dis__legend_mark mark);
-/* Height that legend would take. */
+/* Height of the legend. */
 double dis__legend_height(const char *const *names, size_t n);
 /* Shape s (circle, triangle, square, diamond) around a point. */
 void dis__marker_draw(dis__markup *m, size_t s, double x, double y, double r, const char *class);
-/* How wide a text will be, more or less, and how many of its characters fit (all, or some and three dots). */
+/* Approximate width of a text, and the number of its characters that fit (all, or some and three dots). */
 double dis__text_width(const char *text);
 size_t dis__text_fit(const char *text, double width);
 
@@ -68,7 +68,7 @@ typedef struct {
     const double *edge;    /* (n + 1) */
     const uint64_t *count; /* (n) */
     size_t n;
-    bool integers;                        /* edges lie around integers: bar b stands for edge[b] + .5 */
+    bool integers;                        /* edges surround integers: bar b represents edge[b] + .5 */
     const char *x_title, *y_title, *unit; /* unit of what is counted, plural: "items" */
 } dis__histogram;
 void dis__histogram_draw(dis__markup *m, const dis__histogram *h, const dis__markup *name);
@@ -91,7 +91,7 @@ typedef struct {
     const char *const *row;    /* (n), hostile */
     const char *const *series; /* (n_series), hostile */
     size_t n, n_series;
-    const double *value; /* (n, n_series), NaN: not there */
+    const double *value; /* (n, n_series), NaN: no value */
     const char *x_title;
     bool share; /* values are shown in percent */
 } dis__bar_chart;
@@ -117,7 +117,7 @@ typedef struct {
     const char *const *row;               /* (n), hostile */
     const double *value, *low, *high_end; /* (n); low and high_end NaN: no interval */
     size_t n;
-    double high; /* the axis goes at least so far, and to 0 */
+    double high; /* the axis extends at least to this value, and to 0 */
     const char *x_title;
     bool ranks; /* whole numbers from 1; the interval is written behind the number */
 } dis__interval_chart;
@@ -125,10 +125,10 @@ void dis__interval_chart_draw(dis__markup *m, const dis__interval_chart *c, cons
 
 /* ---- chart_points.c ---- */
 
-/* One row per name: its mean with an interval, the values that the mean is of, and a number to hold it against. */
+/* One row per name: a mean with its interval, the single values, and a number to compare with. */
 typedef struct {
     const char *row;        /* hostile */
-    double mean, low, high; /* low and high NaN: no interval; mean NaN: nothing there */
+    double mean, low, high; /* low and high NaN: no interval; mean NaN: no value */
     const double *value;
     size_t n;
     double other; /* NaN: none */
@@ -139,7 +139,8 @@ typedef struct {
     size_t n;
     const char *x_title;
     const char *value_name, *mean_name, *other_name; /* ours, for the legend */
-    double min_possible, max_possible; /* values that there can be: room around a single one ends there; both 0: any */
+    double min_possible, max_possible; /* range of possible values: the axis around a single one ends there; both 0:
+                                        * any */
 } dis__point_chart;
 /* The axis spans the data; it need not include 0, since no length is read from it. */
 void dis__point_chart_draw(dis__markup *m, const dis__point_chart *p, const dis__markup *name);
@@ -150,7 +151,7 @@ typedef struct dis__chart_line {
     const char *name; /* hostile */
     const double *x, *y;
     size_t n;
-    const struct dis__chart_line *thin; /* lines that this one sums up, drawn thin in its colour */
+    const struct dis__chart_line *thin; /* lines summarized by this one, drawn thin in its colour */
     size_t n_thin;
     size_t marked;            /* one point has a shape: 1 for the first; 0: none */
     const double *low, *high; /* (n) intervals of y, NaN: none; low NULL: not drawn */
@@ -181,7 +182,7 @@ typedef struct {
     size_t n_curves;
     bool fixed_positions;
 } dis__scatter_chart;
-/* Marks that would cover each other are moved aside along x as far as there is room, unless they are to stand still. */
+/* Marks that would overlap are shifted along x if there is room, unless their positions are fixed. */
 void dis__scatter_chart_draw(dis__markup *m, const dis__scatter_chart *s, const dis__markup *name);
 
 /* How many points fall into each cell of a raster over the frame. */
@@ -201,7 +202,7 @@ void dis__density_chart_draw(dis__markup *m, const dis__density_chart *d, const 
 typedef struct {
     const char *const *name; /* (n) of rows and columns, hostile */
     size_t n;
-    const double *value; /* (n, n), NaN: nothing there */
+    const double *value; /* (n, n), NaN: no value */
     const double *count; /* (n) how many `count_title` each row is of; NULL: not shown */
     const char *count_title;
     double low, high; /* of the colours */

@@ -11,7 +11,7 @@
 
 dis__axis_scale dis__axis_scale_nice(double low, double high, int ticks, bool integers)
 {
-    /* Numbers that differ by rounding alone are one number: steps between them would vanish when added. */
+    /* Values that differ only by rounding are equal: steps between them would vanish when added. */
     if (!(high - low > 1e-12 * fmax(fabs(low), fabs(high)))) high = low + (fabs(low) > 1e-300 ? fabs(low) : 1);
     const double rough = (high - low) / ticks, power = pow(10, floor(log10(rough))), mantissa = rough / power;
     double step = power * (mantissa <= 1 ? 1 : mantissa <= 2 ? 2 : mantissa <= 5 ? 5 : 10);
@@ -166,7 +166,7 @@ void dis__frame_draw(dis__markup *m, const dis__frame *f)
                         dis__format_fixed(f->right, 1).text, dis__format_fixed(f->bottom + 36, 1).text, f->x_title);
 }
 
-/* Widths of a usual sans serif at 13 units; what is beyond Latin counts as wide. */
+/* Approximate character widths of a common sans serif at 13 units; characters beyond Latin count as wide. */
 static double letter_width(const char *text)
 {
     const unsigned char c = (unsigned char)*text;

@@ -14,7 +14,7 @@ static const char *format_value(const dis__bar_chart *b, double x, dis__number_t
     return d->text;
 }
 
-/* Where names and bars of a chart stand: names to the left of the bars where the widest is short, else above them. */
+/* Position of names and bars: names to the left of the bars if all are short, otherwise above them. */
 typedef struct {
     double top, left, right, height, head, row, bar;
 } bar_layout;
@@ -97,7 +97,7 @@ void dis__bar_chart_draw(dis__markup *m, const dis__bar_chart *b, const dis__mar
     dis__svg_end(m);
 }
 
-/* One bar of one row, its parts from left to right; a part that is wide enough carries its name. */
+/* One bar of one row, its parts from left to right; a sufficiently wide part shows its name. */
 static void put_parts(dis__markup *m, const dis__stacked_bar_chart *s, const double *share, double left, double right,
                       double y, double height)
 {
@@ -135,7 +135,7 @@ static void put_parts(dis__markup *m, const dis__stacked_bar_chart *s, const dou
     }
 }
 
-/* The beginning of what an item says; the whole of it, as far as a tooltip can show, at the mark. */
+/* The beginning of an item's text; the tooltip of the mark shows more. */
 static void put_item_text(dis__markup *m, const char *text, double x, double y, double width)
 {
     enum { TOOLTIP = 1000 };
@@ -167,7 +167,7 @@ void dis__stacked_bar_chart_draw(dis__markup *m, const dis__stacked_bar_chart *s
         if (s->note)
             dis__markup_appendf(m, "<text class=\"e q\" x=\"%s\" y=\"%s\">%s</text>\n",
                                 dis__format_fixed(right, 1).text, dis__format_fixed(y + 14, 1).text, s->note[i]);
-        /* letters are smaller there than the guess is for */
+        /* the font is smaller there than the estimate assumes */
         if (s->text) put_item_text(m, s->text[i], left, y + 29, 1.15 * (right - left));
         for (size_t b = 0; b < s->n_bars; b++) {
             const double at = y + head + (BAR + 2) * (double)b;

@@ -51,7 +51,7 @@ static layout compute_layout(const dis__heat_map *h)
     }
     if (h->count) counts = fmax(counts, dis__text_width(h->count_title)) + 10;
     l.names = fmin(fmax(dis__text_width(h->row_title), widest), .4 * h->width);
-    for (int pass = 0; pass < 2; pass++) { /* the letters take room themselves */
+    for (int pass = 0; pass < 2; pass++) { /* the letters need space themselves */
         l.left = l.names + 14 + (l.letters ? LETTER : 0);
         l.cell = fmin(56, (h->width - l.left - counts - 2) / (double)h->n);
         const bool fits = widest <= l.cell - 2;

@@ -34,8 +34,8 @@ static void put_range(dis__markup *m, const double *edge, bool integers)
 void dis__histogram_draw(dis__markup *m, const dis__histogram *h, const dis__markup *name)
 {
     enum { HEIGHT = 270 };
-    const double half = h->integers ? .5 : 0; /* integers stand in the middle of their bars */
-    /* A lone bar needs neighbours to be one. */
+    const double half = h->integers ? .5 : 0; /* integers are in the middle of their bars */
+    /* A single bar needs neighbours to be recognized as one. */
     const double margin = h->integers && h->n < 4 ? 2 : 0;
     const dis__axis_scale x =
         dis__axis_scale_nice(fmax(0, h->edge[0] + half - margin), h->edge[h->n] - half + margin, 6, h->integers);

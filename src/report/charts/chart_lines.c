@@ -18,7 +18,7 @@ static void put_line(dis__markup *m, const dis__frame *f, const dis__chart_line 
     dis__markup_append(m, "\"/>\n");
 }
 
-/* A whisker at each point that has one, `aside` of it so that those of several lines do not cover each other. */
+/* A whisker at each point with an interval, shifted by `aside` so that several lines do not overlap. */
 static void put_intervals(dis__markup *m, const dis__frame *f, const dis__chart_line *l, const char *class,
                           double aside)
 {

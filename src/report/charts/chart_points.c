@@ -1,4 +1,4 @@
-/* Values of single runs, their mean and its interval, one row per condition; a diamond where others report a number. */
+/* Values of single runs, their mean and its interval, one row per condition; a diamond for published values. */
 #include "report/charts/chart.h"
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct {
 
 static points_layout compute_layout(const dis__point_chart *p, const dis__axis_scale *x)
 {
-    enum { SHORT = 150, LONGER = 205, MANY = 5 }; /* of many rows the height counts more than the width */
+    enum { SHORT = 150, LONGER = 205, MANY = 5 }; /* with many rows the height matters more than the width */
     double widest = 0;
     for (size_t i = 0; i < p->n; i++)
         widest = fmax(widest, dis__text_width(p->row[i].row) * (p->row[i].strong ? 1.12 : 1));
@@ -53,7 +53,7 @@ static dis__axis_scale scale_of(const dis__point_chart *p, int ticks)
     return dis__axis_scale_nice(low, high, ticks, false);
 }
 
-/* Ticks stand clear of each other. */
+/* Spacing of ticks. */
 static bool ticks_fit(const dis__axis_scale *x, const points_layout *l)
 {
     const double widest = fmax(dis__text_width(dis__axis_scale_format_tick(x, x->low).text),
@@ -120,7 +120,7 @@ static void put_row(dis__markup *m, const dis__point_chart *p, const dis__point_
     dis__markup_append(m, "\n");
 }
 
-/* Marks and what they are, in one line. */
+/* Legend of the marks, in one line. */
 static void put_legend(dis__markup *m, const dis__point_chart *p, bool intervals, bool values, bool other)
 {
     double x = 6;

@@ -29,7 +29,7 @@ static bool touches(const double *px, const double *py, size_t n, double x, doub
     return false;
 }
 
-/* The free position nearest to x, to its right and left in turn; x itself where all within reach is taken. */
+/* The free position nearest to x, alternating right and left; x itself if no position in reach is free. */
 static double aside(const dis__frame *f, const double *px, const double *py, size_t n, double x, double y, double apart)
 {
     enum { MAX_STEPS = 60 };
@@ -91,7 +91,7 @@ void dis__scatter_chart_draw(dis__markup *m, const dis__scatter_chart *s, const 
     dis__svg_end(m);
 }
 
-/* Colours follow the logarithm: a raster of a million points has cells of one and cells of a hundred thousand. */
+/* Colours are logarithmic: a raster of a million points has cells with one point and cells with a hundred thousand. */
 void dis__density_chart_draw(dis__markup *m, const dis__density_chart *d, const dis__markup *name)
 {
     enum { HEIGHT = 350, STEPS = 5 };

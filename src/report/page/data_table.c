@@ -111,7 +111,7 @@ static bool is_text(dis__data_table_kind kind)
 
 /* How a column is shown. */
 typedef struct {
-    bool shown, alike; /* alike: not shown, but said above the table */
+    bool shown, alike; /* constant: not shown, but stated above the table */
     int decimals;      /* of its numbers; -1: with exponents */
 } column_style;
 
@@ -184,7 +184,7 @@ static void put_head(dis__markup *m, const dis__data_table_column *column)
     dis__markup_append(m, "</th>");
 }
 
-/* The beginning of the text; a click shows all of a longer one. */
+/* The beginning of the text; a click shows the rest of a longer one. */
 static void append_item_text(dis__markup *m, const char *text, size_t n)
 {
     size_t letters = 0;
@@ -261,7 +261,7 @@ static void put_alike(dis__markup *m, const dis__data_table *g, const column_sty
             dis__markup_append(m, "</bdi>");
         } else {
             const bool is_integral =
-                fabs(cell->x) < 1e15 && cell->x == floor(cell->x); /* one number: no others to align with */
+                fabs(cell->x) < 1e15 && cell->x == floor(cell->x); /* a single number: no alignment needed */
             put_number(m, g->column[c].kind, cell->x, is_integral ? 0 : l[c].decimals);
         }
         any = true;

@@ -18,24 +18,24 @@ enum {
 
 typedef enum {
     DIS__CELL_TEXT,      /* hostile text */
-    DIS__CELL_LONG_TEXT, /* the same, shown whole as far as it was kept */
-    DIS__CELL_ITEM_TEXT, /* what an item says: DIS__DATA_TABLE_PREVIEW characters; a click shows the rest */
+    DIS__CELL_LONG_TEXT, /* the same, shown in full as far as it was stored */
+    DIS__CELL_ITEM_TEXT, /* an item's text: DIS__DATA_TABLE_PREVIEW characters; a click shows the rest */
     DIS__CELL_COUNT,     /* an integer */
-    DIS__CELL_REAL,      /* a number, with as many digits as its column needs */
+    DIS__CELL_REAL,      /* a number, with the digits that its column needs */
     DIS__CELL_PERCENT,   /* shown as a percentage */
-    DIS__CELL_NOTED,     /* a number with a note of ours below it */
+    DIS__CELL_NOTED,     /* a number with a note (program text) below it */
 } dis__data_table_kind;
 
 typedef struct {
-    const char *head; /* ours, or a user's text when head_is_name */
+    const char *head; /* program text, or user text if head_is_name */
     dis__data_table_kind kind;
     bool head_is_name;
     bool csv_only; /* not in the table on the page */
-    bool keep;     /* in the table even when all its cells are alike */
+    bool keep;     /* in the table even if all its cells are equal */
 } dis__data_table_column;
 
 typedef struct {
-    double x; /* NaN: nothing here */
+    double x; /* NaN: no value */
     size_t first, n;
 } dis__data_table_cell;
 
@@ -53,14 +53,14 @@ void dis__data_table_add_column(dis__data_table *g, const char *head, dis__data_
 void dis__data_table_add_named_column(dis__data_table *g, const char *name, dis__data_table_kind kind);
 /* Leaves the last column to the CSV. */
 void dis__data_table_set_csv_only(dis__data_table *g);
-/* Shows the last column even when all its cells are alike. */
+/* Shows the last column even if all its cells are equal. */
 void dis__data_table_set_always_shown(dis__data_table *g);
 void dis__data_table_add_text(dis__data_table *g, const char *text, size_t n);
 void dis__data_table_add_static_text(dis__data_table *g, const char *text);
 void dis__data_table_add_number(dis__data_table *g, double x);
 /* Three cells: the value and the ends of its interval, empty where there is none. */
 void dis__data_table_add_metric(dis__data_table *g, const dis_metric *m);
-/* For DIS__CELL_NOTED; the CSV has the number alone. */
+/* For DIS__CELL_NOTED; the CSV has the number only. */
 void dis__data_table_add_noted(dis__data_table *g, double x, const char *note);
 void dis__data_table_free(dis__data_table *g);
 size_t dis__data_table_count_rows(const dis__data_table *g);

@@ -13,9 +13,10 @@
 typedef struct {
     const char *id;       /* ours: anchor and name of the CSV file */
     const char *title;    /* ours: in the table of contents */
-    const char *question; /* ours: what the figure answers, as its heading; NULL: the title is the heading */
+    const char *question; /* program text: the question answered by the figure, as its heading; NULL: the title is the
+                           * heading */
     bool wide;            /* takes the whole width */
-    bool open;            /* the table is shown at once, without a click */
+    bool open;            /* the table is shown immediately, without a click */
     const char *note;     /* below the table; ours; NULL: none */
     dis__markup caption, chart, name;
     dis__data_table table;
@@ -24,7 +25,7 @@ typedef struct {
 /* Title, kind of chart and caption as one plain text: the accessible name. Valid until the next call or the end. */
 const dis__markup *dis__figure_name(dis__figure *f, const char *kind);
 void dis__figure_end(dis__markup *page, dis__figure *f);
-/* For a figure that is not put anywhere. */
+/* For a figure that is not added to a page. */
 void dis__figure_free(dis__figure *f);
 
 #endif

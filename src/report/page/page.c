@@ -12,7 +12,7 @@ void dis__page_free(dis__page *page)
     dis__markup_free(&page->verdict);
 }
 
-/* A half-wide figure that stays without a neighbour takes the row: words on the left, the chart on the right. */
+/* A half-width figure without a neighbour uses the full row: text on the left, the chart on the right. */
 static void widen_unpaired(dis__page *page)
 {
     if (page->unpaired && page->body.status == DIS_OK) memcpy(page->body.bytes + page->unpaired, "solo", 4);
@@ -128,7 +128,7 @@ void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *
     dis__markup_append(m, "</ul></nav>\n<main id=\"main\" tabindex=\"-1\">\n");
     dis__markup_append_markup(m, &page->verdict);
     if (page->tiles.n) {
-        /* more than eight stand in two rows of one length, or nearly so */
+        /* more than eight are placed in two rows of about equal length */
         dis__markup_appendf(m, "<dl class=\"tiles c%zu\">\n", page->n_tiles <= 8 ? 8 : (page->n_tiles + 1) / 2);
         dis__markup_append_markup(m, &page->tiles);
         dis__markup_append(m, "</dl>\n");

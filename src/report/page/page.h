@@ -26,7 +26,7 @@ void dis__page_section_begin(dis__page *page, const char *id, const char *title,
 void dis__page_section_end(dis__page *page);
 /* Puts the figure and its line in the table of contents. */
 void dis__page_figure_add(dis__page *page, dis__figure *f);
-/* A number people look for first. `label` is ours. */
+/* A key figure. `label` is program text. */
 void dis__page_tile_add(dis__page *page, const char *value, const char *label);
 /* The answer to the question that the page is about, above all else: `question`, `id` and `words` are ours, `reasons` is
  * plain text, which is escaped. The last one counts. */

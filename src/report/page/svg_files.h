@@ -25,7 +25,7 @@ typedef struct {
 /* Colours and rules of charts; light, and dark where that is asked for. */
 extern const char dis__chart_style[];
 
-/* Every picture of a figure; one without is left alone. */
+/* Every picture of a figure; a figure without a picture is skipped. */
 void dis__svg_files_add(dis__svg_files *svg_files, const dis__figure *f);
 /* FOLDER/PREFIX-NAME.svg each, the folder is created if it is missing. */
 dis_status dis__svg_files_write(const dis__svg_files *svg_files, const char *folder, const char *prefix);

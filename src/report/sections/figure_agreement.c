@@ -1,4 +1,4 @@
-/* Agreement of the voters: coefficients, class by class, and between the busiest workers. */
+/* Agreement of the annotators: coefficients, by class, and between the workers with most votes. */
 #include "report/report_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -35,14 +35,14 @@ static const dis_metric *metric(const dis__report_job *job, const char *name)
     return m && !m->reason ? m : NULL;
 }
 
-/* The coefficient that the sentences are about: of ordered classes the one that knows their order. */
+/* The coefficient used in sentences: for ordered classes one that uses the order. */
 static const dis_metric *main_alpha(const dis__report_job *job)
 {
     const dis_metric *ordinal = job->r->ordinal ? metric(job, "alpha_ordinal") : NULL;
     return ordinal ? ordinal : metric(job, "alpha_nominal");
 }
 
-/* Landis and Koch (1977), as people use it; the words are coarse, so the value is shown too. */
+/* Landis and Koch (1977), as commonly used; the words are coarse, so the value is shown too. */
 static const char *agreement_word(double kappa)
 {
     static const struct {
@@ -54,7 +54,7 @@ static const char *agreement_word(double kappa)
     return rows[i].word;
 }
 
-/* What the coefficient means, with its interval in mind: one that reaches chance shows nothing. */
+/* The meaning of the coefficient, considering its interval: one that includes chance shows nothing. */
 void dis__report_append_chance_agreement(dis__markup *m, const char *kind, const dis_metric *alpha,
                                          const dis_chance_test *test)
 {
@@ -261,7 +261,7 @@ void dis__figure_pairs(dis__report_job *job)
         const size_t x = place_of(&p, one->a), y = place_of(&p, one->b);
         if (x == SIZE_MAX || y == SIZE_MAX) continue;
         p.value[x * PAIR_WORKERS + y] = p.value[y * PAIR_WORKERS + x] = one->agreement;
-        if (one->n < 5) continue; /* too few to speak of */
+        if (one->n < 5) continue; /* too few to mention */
         if (!best || one->agreement > best->agreement) best = one;
         if (!worst || one->agreement < worst->agreement) worst = one;
     }

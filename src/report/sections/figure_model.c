@@ -227,7 +227,7 @@ static choice frequent(const dis_evaluation_view *e)
     return c;
 }
 
-/* Scores of each class and, of few, how often each was answered. */
+/* Scores of each class and, if there are few, how often each was answered. */
 static void fill_confusion(const dis_names *classes, const dis_evaluation_view *e, const choice *c,
                            dis__data_table *table)
 {

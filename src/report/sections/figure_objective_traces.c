@@ -1,4 +1,4 @@
-/* How the iterations of each method went. */
+/* The objective during the iterations of each method. */
 #include "report/report_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* How far the views lie apart: the Jensen-Shannon divergence of every pair, as a heat map. */
+/* Distances between the views: the Jensen-Shannon divergence of every pair, as a heat map. */
 #include "report/report_internal.h"
 #include "dissent/views.h"
 #include <math.h>

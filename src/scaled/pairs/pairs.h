@@ -103,7 +103,7 @@ typedef struct {
     size_t n_strong; /* components of "has won or tied against"; more than n_components: the penalty bounds scores */
 } dis__pairs;
 
-/* How much of a comparison the first of two has won. */
+/* The share of a comparison won by the first of the two. */
 static inline double dis__comparison_outcome(const dis__comparison *c)
 {
     return c->verdict == DIS_PAIR_FIRST ? 1 : c->verdict == DIS_PAIR_SECOND ? 0 : .5;

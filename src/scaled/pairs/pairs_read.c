@@ -1,4 +1,4 @@
-/* Comparisons from the votes: a task is a text and two things, numbered by their order; see bradley_terry.c. */
+/* Comparisons from the votes: a task is a text and two candidates, numbered in sorted order; see bradley_terry.c. */
 #include "scaled/pairs/pairs.h"
 #include "core/os/os.h"
 #include "votes/table/scales.h"
@@ -17,7 +17,7 @@ static int by_text(const void *x, const void *y)
     return order ? order : a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* Numbers of texts by their order; room for `list` (n) names, of which *n_different are different. */
+/* Numbers texts in sorted order; room for `list` (n) names, of which *n_different are distinct. */
 static void number_texts(named *at, size_t n, uint32_t *number, size_t *n_different)
 {
     for (size_t i = 0; i < n; i++) at[i].number = (uint32_t)i;

@@ -114,7 +114,7 @@ static dis_status add_measures(const dis__pairs *m, dis_scaled *out)
     return DIS_OK;
 }
 
-/* The share of comparisons without a tie that the scores foretell. */
+/* The share of comparisons without a tie that the scores predict correctly. */
 static void add_foretold(const dis__pairs *m, dis_scaled *out)
 {
     double right = 0;
