@@ -1,4 +1,4 @@
-/* What dissent agree found: tables, the summary for machines, and for people. */
+/* Results of dissent agree: tables, the JSON summary, and text. */
 #include "tool/json_writer.h"
 #include "tool/table_writer.h"
 #include "annotators/cmd_agree.h"

@@ -1,4 +1,4 @@
-/* dissent agree: how far the voters agree, overall and by worker, item, class and pair of workers. */
+/* dissent agree: agreement of the annotators, overall and by worker, item, class and pair of workers. */
 #include "annotators/cmd_agree.h"
 #include "tool/rank_calls.h"
 #include "labels/scaled_command.h"

@@ -1,4 +1,4 @@
-/* dissent panel: people and models as voters. */
+/* dissent panel: compares judges with people. */
 #include "annotators/cmd_panel.h"
 #include "input/swapped_input.h"
 

@@ -1,4 +1,4 @@
-/* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
+/* dissent review: ranks items to relabel and workers to check, with reasons. */
 #include "output/chance_output.h"
 #include "annotators/cmd_review.h"
 #include "labels/scaled_command.h"

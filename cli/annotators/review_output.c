@@ -1,4 +1,4 @@
-/* What `dissent review` found: tables of items and workers, a summary for machines, text for people. */
+/* Results of `dissent review`: tables of items and workers, a JSON summary, and text. */
 #include "tool/json_writer.h"
 #include "tool/table_writer.h"
 #include "tool/arrays.h"

@@ -1,4 +1,4 @@
-/* cli.h: the bones of the command line tool.
+/* cli.h: the framework of the command line tool.
  *
  * One static row per subcommand (main.c lists them), one static row per option. Parsing, --help, the man pages and the
  * shell completions all read these rows, so they cannot disagree. Options are parsed into a struct of the subcommand by
@@ -192,13 +192,14 @@ const cli_command *cli_command_at(size_t i);
 const cli_command *cli_command_find(const char *name);
 int cli_signal(void); /* the signal that asked to stop, 0: none */
 
-/* parse_options.c: fills `values` and moves the operands to the front of argv. DIS_OK or, told already, DIS_EUSAGE. */
+/* parse_options.c: fills `values` and moves the operands to the front of argv. DIS_OK or DIS_EUSAGE, reported
+ * already. */
 int cli_options_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands);
 /* Index of a word in "a|b|c", -1. */
 int cli_choice_find(const char *choices, const char *word);
 
 /* COLUMN=VALUE of an option, each cut at its first "=", into rules[*n] and on; *n is then how many there are, *room
- * where their texts are (to be freed). 0 or, told already, an exit code. */
+ * where their texts are (to be freed). 0 or an exit code; errors are reported already. */
 int cli_rules_parse(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MAX_VALUES], size_t *n,
                     char **room);
 /* Whether a path says standard input or output; NULL does not. */
@@ -209,18 +210,18 @@ const char *cli_option_path(const cli_option *o, const char *value);
  * DIS_EUSAGE (options) or DIS_EDATA (files). */
 int cli_ranks_check(cli *c, dis_context *ctx);
 /* file_conflicts.c: refuses, before any work, an output that is an input or another output (links followed), names of
- * outputs that promise another format than they get, and standard input or output for two things. 0 or, told already,
- * DIS_EUSAGE. */
+ * outputs that promise another format than they get, and standard input or output for two things. 0 or DIS_EUSAGE,
+ * reported already. */
 int cli_files_check(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands);
 /* The same for one more output, `path`, that the option `name` brings about. */
 int cli_output_check(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands,
                      const char *name, const char *path);
-/* Refuses what is not a format of a label file. 0 or, told already, DIS_EUSAGE. */
+/* Refuses what is not a format of a label file. 0 or DIS_EUSAGE, reported already. */
 int cli_format_check(cli *c, const char *option, const char *format);
 
 /* talk.c */
 cli cli_init(void);
-/* Text of others made fit for a terminal: control characters escaped, cut to some 90 characters. Returns `out`. */
+/* Escapes untrusted text for a terminal: control characters escaped, cut to some 90 characters. Returns `out`. */
 const char *cli_safe(const char *text, char out[CLI_SAFE]);
 /* The same, cut to fit into `size` bytes. */
 void cli_text_escape(const char *text, char *out, size_t size);
@@ -239,10 +240,10 @@ void cli_next_print(cli *c, const char *name, const char *const *words, const ch
 int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A folder for output, unless it exists. The exit code. */
 int cli_create_folder(cli *c, const char *path);
-/* A line for people, unless --quiet. */
+/* A line of text, unless --quiet. */
 void cli_print(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_warn(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What the library finds odd about a fit. */
+/* The library's warnings about a fit. */
 void cli_fit_warn(cli *c, const char *spec, const dis_fit *fit);
 /* 1,234,567 */
 const char *cli_count_format(uint64_t x, char out[CLI_NUMBER]);

@@ -1,12 +1,11 @@
-/* Which files a command line names, by the rows of its options, and whether they get in each other's way.
+/* Which files a command line names, by the rows of its options, and detects conflicts between them.
  *
  * Every option says whether it names what is read or what is written; operands are read. Before anything is done, each
- * output is held against all inputs and all other outputs: the same file, whatever the name, through symbolic and hard
+ * output is compared with all inputs and all other outputs: the same file, whatever the name, through symbolic and hard
  * links, and standard input and output for what they are connected to. In folders only the files count that are known
  * to matter there (cli_option.holds). With NAME.npy, the lists that are written and read with it count as well
- * (dis__file_companion). Devices are exempt. Then each new file must have a folder that it can be made in,
- * since that would otherwise be found out after all the work. Cost: a look at the disk for each pair with an output in
- * it. */
+ * (dis__file_companion). Devices are exempt. Then each new file must have a folder that it can be made in, since that
+ * would otherwise be found out after all the work. Cost: a look at the disk for each pair with an output in it. */
 #include "tool/files.h"
 #include "core/cli.h"
 #include "os/process.h"

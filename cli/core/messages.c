@@ -1,5 +1,5 @@
-/* What the tool says to people, on standard error: errors, notes, a progress bar on a terminal. Ids and file names are
- * text of others; nothing of them reaches a terminal unescaped. */
+/* Messages of the tool on standard error: errors, notes, a progress bar on a terminal. Ids and file names are
+ * text of others; they never reach a terminal unescaped. */
 #include "core/cli.h"
 #include "os/process.h"
 #include <errno.h>

@@ -1,8 +1,8 @@
-/* Commands that can be pasted into a shell: suggestions of the library, and what to do next. A message of the library may end
- * with lines of fields, such as
+/* Commands that can be pasted into a shell: suggestions of the library, and the next step. A message of the library may
+ * end with lines of fields, such as
  *       `task` "item no" `label` "answer"
- * (src/votes/roles/suggestion.h). Each is shown as the user's own command with these options added, or replaced. A command
- * that lacks one of the options shows the fields alone. */
+ * (src/votes/roles/suggestion.h). Each is shown as the user's own command with these options added, or replaced. A
+ * command that lacks one of the options shows the fields alone. */
 #include "core/cli.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* dissent eval: how good predictions are, against gold labels and against people. */
+/* dissent eval: evaluates predictions against gold labels and against people. */
 #include "tool/arrays.h"
 #include "tool/table_columns.h"
 #include "evaluate/cmd_eval.h"

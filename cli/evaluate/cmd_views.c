@@ -1,4 +1,4 @@
-/* dissent views: how far apart files of soft labels of the same items are. */
+/* dissent views: distances between files of soft labels of the same items. */
 #include "tool/json_writer.h"
 #include "tool/table_writer.h"
 #include "input/label_input.h"

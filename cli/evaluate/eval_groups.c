@@ -1,4 +1,4 @@
-/* dissent eval by groups of people: whom predictions speak for. */
+/* dissent eval by groups of people: which group the predictions represent. */
 #include "tool/json_writer.h"
 #include "tool/table_writer.h"
 #include "evaluate/cmd_eval.h"

@@ -1,4 +1,4 @@
-/* What `dissent eval` found: as text for people, as tables, as a summary for machines. */
+/* Results of `dissent eval`: as text, as tables, and as a JSON summary. */
 #include "tool/json_writer.h"
 #include "tool/value_names.h"
 #include "tool/table_writer.h"

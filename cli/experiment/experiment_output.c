@@ -1,4 +1,4 @@
-/* dissent experiment table: the table in its formats, and as a summary for machines. */
+/* dissent experiment table: the table in its formats, and as a JSON summary. */
 #include "tool/json_writer.h"
 #include "experiment/cmd_experiment.h"
 #include "output/json_summary.h"

@@ -9,8 +9,8 @@ typedef struct {
     size_t n;
 } class_list;
 
-/* `given`: a,b,c or a file with one per line; NULL: none, and *out stays empty. Returns an exit code, what is wrong
- * told already; class_list_free either way. */
+/* `given`: a,b,c or a file with one per line; NULL: none, and *out stays empty. Returns an exit code, errors are
+ * reported already; class_list_free either way. */
 int class_list_read(cli *c, const char *given, class_list *out);
 void class_list_free(class_list *classes);
 

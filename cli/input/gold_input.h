@@ -11,7 +11,7 @@ typedef struct {
     char *columns; /* where the names are, to be freed */
 } gold_input;
 
-/* columns: "TASK,LABEL" or NULL. 0 or, told already, an exit code. */
+/* columns: "TASK,LABEL" or NULL. 0 or an exit code; errors are reported already. */
 int gold_input_init(cli *c, const char *columns, bool fold_case, bool trim, gold_input *out);
 void gold_input_free(gold_input *gold);
 

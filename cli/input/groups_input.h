@@ -6,7 +6,7 @@
  *     if (code == 0) groups_input_print(&groups);
  *     groups_input_free(&groups);
  *
- * Calls that return int return an exit code, what is wrong told already. */
+ * Calls that return int return an exit code, errors are reported already. */
 #ifndef DIS_CLI_GROUPS_INPUT_H
 #define DIS_CLI_GROUPS_INPUT_H
 #include "tool/json_writer.h"
@@ -63,7 +63,7 @@ int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes
 void groups_input_free(groups_input *in);
 /* How many groups there are, and what was merged, hidden or not known. */
 void groups_input_print(const groups_input *in);
-/* For machines: the file (within cli_inputs_begin and _end), and the members "column", "min_group", ... of an
+/* As JSON: the file (within cli_inputs_begin and _end), and the members "column", "min_group", ... of an
  * object. */
 dis_status groups_input_write_json_file(const groups_input *in, dis__json_writer *j);
 void groups_input_write_json(const groups_input *in, dis__json_writer *j);

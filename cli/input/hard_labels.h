@@ -6,7 +6,7 @@
  *     ...
  *     hard_labels_free(&hard);                              after the input
  *
- * Calls that return int return an exit code, what is wrong told already. */
+ * Calls that return int return an exit code, errors are reported already. */
 #ifndef DIS_CLI_HARD_LABELS_H
 #define DIS_CLI_HARD_LABELS_H
 #include "core/cli.h"

@@ -21,7 +21,7 @@ typedef struct {
 /* clang-format on */
 
 /* Reads items of that kind from `path`. `where`: rules of their own instead of the option's, or NULL. Returns an exit
- * code, what is wrong told already. */
+ * code, errors are reported already. */
 int items_input_read(cli *c, dis_context *ctx, const cli_items_values *v, const cli_list *where, dis_items_kind kind,
                      const char *path, dis_items **out);
 

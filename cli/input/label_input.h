@@ -1,5 +1,5 @@
 /* label_input.h: several files of soft labels, and gold labels, read and brought into one order: for the subcommands
- * that hold them against each other.
+ * that compare them.
  *
  *     label_input in = {.c = c, .lenient = v->lenient};
  *     int code = label_input_add(&in, path, "a");           before the first byte is read, in the order wanted
@@ -8,7 +8,7 @@
  *     if (code == 0) label_input_print(&in);
  *     label_input_free(&in);
  *
- * Calls that return int return an exit code, what is wrong told already. */
+ * Calls that return int return an exit code, errors are reported already. */
 #ifndef DIS_CLI_LABEL_INPUT_H
 #define DIS_CLI_LABEL_INPUT_H
 #include "tool/json_writer.h"
@@ -45,9 +45,9 @@ int label_input_add_view(label_input *in, const char *path, const char *role, co
 int label_input_align(label_input *in, dis_context *ctx);
 void label_input_free(label_input *in);
 
-/* For people: what --lenient and --renormalise let pass. */
+/* As text: what --lenient and --renormalise let pass. */
 void label_input_print(label_input *in);
-/* For machines: "inputs", each with what it had let pass. */
+/* As JSON: "inputs", each with what it had let pass. */
 dis_status label_input_write_json(const label_input *in, dis__json_writer *j);
 
 /* Where each item of the input is among votes, and each class of the votes in the input; SIZE_MAX: nowhere. The caller

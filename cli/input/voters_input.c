@@ -1,4 +1,4 @@
-/* Who of the voters is a person. */
+/* Which voters are people. */
 #include "input/voters_input.h"
 #include <stdlib.h>
 #include <string.h>

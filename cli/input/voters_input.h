@@ -1,6 +1,6 @@
-/* voters_input.h: who of the voters is a person and who a model, by a column of the votes or of a worker table.
+/* voters_input.h: which voters are people and which are models, by a column of the votes or of a worker table.
  *
- * Calls that return int return an exit code, what is wrong told already. */
+ * Calls that return int return an exit code, errors are reported already. */
 #ifndef DIS_CLI_VOTERS_INPUT_H
 #define DIS_CLI_VOTERS_INPUT_H
 #include "input/votes_input.h"
@@ -33,7 +33,7 @@ typedef struct {
     size_t n_people, n_models;
 } voters_input;
 
-/* Whether the options say who is a person. */
+/* Whether the options define which voters are people. */
 bool voters_input_is_given(const cli_voters_values *v);
 int voters_input_read(voters_input *in, dis_context *ctx, const votes_input *votes);
 void voters_input_free(voters_input *in);

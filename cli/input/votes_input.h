@@ -11,7 +11,7 @@
  *     ...
  *     votes_input_free(&in);
  *
- * Calls that return int return an exit code, what is wrong told already. */
+ * Calls that return int return an exit code, errors are reported already. */
 #ifndef DIS_CLI_VOTES_INPUT_H
 #define DIS_CLI_VOTES_INPUT_H
 #include "tool/json_writer.h"
@@ -113,7 +113,7 @@ int votes_input_count_ranks(const votes_input *in);
 int votes_input_check(votes_input *in);
 /* --delimiter: one character, or its name. */
 int votes_input_delimiter(cli *c, const char *text, int *out);
-/* Refuses options that say how votes are read where none are: they would change nothing. `remedy`: "give --votes
+/* Rejects options for reading votes without votes: they would have no effect. `remedy`: "give --votes
  * FILE". */
 int votes_input_check_unused(cli *c, const cli_votes_values *v, const char *remedy);
 int votes_input_read(votes_input *in, dis_context *ctx);
@@ -123,13 +123,13 @@ void votes_input_free(votes_input *in);
 
 dis_status votes_input_compute_spread(const votes_input *in, votes_spread *out);
 
-/* For people: what was read, and what reading let pass. */
+/* As text: what was read, and what reading let pass. */
 void votes_input_print(votes_input *in);
 /* "gold" and how many items have it; `verb` reads "pinned to the known class". */
 void votes_input_print_gold(votes_input *in, const char *verb);
 /* Warns that a recipe uses other views because votes have no workers. */
 void votes_input_warn_no_workers(const votes_input *in, const dis_label_plan *choice);
-/* For machines: the files (within cli_inputs_begin and _end), the size of the table, the notes. */
+/* As JSON: the files (within cli_inputs_begin and _end), the size of the table, the notes. */
 dis_status votes_input_write_json_files(const votes_input *in, dis__json_writer *j);
 dis_status votes_input_write_json_table(const votes_input *in, dis__json_writer *j);
 void votes_input_write_json_notes(const votes_input *in, dis__json_writer *j);

@@ -1,4 +1,4 @@
-/* cmd_judge.h: what the actions of `dissent judge` share. cmd_judge.c has the options and reads the votes; certify.c,
+/* cmd_judge.h: shared by the actions of `dissent judge`. cmd_judge.c has the options and reads the votes; certify.c,
  * check.c and sample.c are the actions. */
 #ifndef DIS_CLI_CMD_JUDGE_H
 #define DIS_CLI_CMD_JUDGE_H

@@ -1,4 +1,4 @@
-/* dissent labels: votes in, soft labels out.
+/* dissent labels: computes soft labels from votes.
  *
  * Everything that can be checked is checked before the first byte is read. The labels are made by the library's recipes
  * (dissent/recipe.h); parameters of fits are kept where they are wanted (--workers, --save-state). */

@@ -1,4 +1,4 @@
-/* dissent synth: votes of a crowd whose truth is known. */
+/* dissent synth: votes of a simulated crowd with known true labels. */
 #include "tool/files.h"
 #include "core/cli.h"
 

@@ -1,4 +1,4 @@
-/* dissent watch: labels that are updated vote by vote, items when their label is confident enough. */
+/* dissent watch: updates labels vote by vote, and reports items with confident labels. */
 #include "tool/table_writer.h"
 #include "input/votes_input.h"
 #include <string.h>
@@ -136,7 +136,7 @@ static int parse_options(watch_command *job)
     return cli_failed(job->c, dis_watch_create(&o, &job->watch));
 }
 
-/* Whatever ends the reading, the end of the input or a signal, is how a watch ends. */
+/* A watch ends at the end of the input, or at a signal. */
 static int read_votes(watch_command *job, const char *path)
 {
     dis_watch_read_options o = dis_watch_read_options_default();
@@ -148,7 +148,7 @@ static int read_votes(watch_command *job, const char *path)
     if (status == DIS_ECANCELLED) status = DIS_OK;
     if (status == DIS_OK) status = dis_watch_finalize(job->watch);
     if (status == DIS_OK) status = open_rows(job);
-    if (status != DIS_OK) return cli_failed(job->c, status); /* rows so far go out all the same */
+    if (status != DIS_OK) return cli_failed(job->c, status); /* rows so far are still written */
     dis__table_writer *rows = job->rows;
     job->rows = NULL;
     return cli_failed(job->c, dis__table_writer_finish(rows, DIS_OK));

@@ -1,4 +1,4 @@
-/* dissent labels --append STATE: what new votes change, from a state that holds the old ones. */
+/* dissent labels --append STATE: adds new votes to a state of earlier ones. */
 #include "labels/cmd_labels.h"
 #include "tool/rank_calls.h"
 #include <stdlib.h>

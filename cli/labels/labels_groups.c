@@ -1,4 +1,5 @@
-/* dissent labels by groups of people: the same methods on the votes of each group, a file of labels per group. */
+/* dissent labels by groups of people: applies the methods to the votes of each group and writes a file of labels per
+ * group. */
 #include "tool/json_writer.h"
 #include "tool/rank_calls.h"
 #include "tool/table_columns.h"

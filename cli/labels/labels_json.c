@@ -1,4 +1,4 @@
-/* The summary of `dissent labels` for machines. Nothing in it depends on the machine or the number of threads: no
+/* The JSON summary of `dissent labels`. Nothing in it depends on the machine or the number of threads: no
  * times, no thread count. Undefined values are null, with a reason where the cause is not plain; infinite ones are
  * "inf". */
 #include "tool/json_writer.h"

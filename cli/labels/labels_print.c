@@ -1,5 +1,5 @@
-/* The summary of `dissent labels` on standard error: how many labels are confident, how many items to relabel, what to
- * do next; with --verbose also iterations, objectives and weights. */
+/* The summary of `dissent labels` on standard error: how many labels are confident, how many items to relabel, the next
+ * step; with --verbose also iterations, objectives and weights. */
 #include "labels/cmd_labels.h"
 #include "output/chance_output.h"
 #include "output/confidence_output.h"

@@ -46,7 +46,7 @@ int scaled_covariates_check(const scaled_command *job, scaled_covariates *x);
 int scaled_covariates_read(const scaled_command *job, dis_context *ctx, scaled_covariates *x);
 void scaled_covariates_free(scaled_covariates *x);
 
-/* An exit code, what is wrong told already. */
+/* An exit code, errors are reported already. */
 int scaled_command_run(scaled_command *job);
 
 #endif

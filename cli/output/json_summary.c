@@ -1,4 +1,4 @@
-/* The common parts of the summaries for machines. */
+/* The common parts of JSON summaries. */
 #include "tool/json_writer.h"
 #include "tool/files.h"
 #include "output/json_summary.h"

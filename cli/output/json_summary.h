@@ -1,4 +1,4 @@
-/* json_summary.h: what the summaries for machines (--json) of all subcommands have in common.
+/* json_summary.h: the common parts of the JSON summaries (--json) of all subcommands.
  *
  *     dis__json_writer *j;
  *     dis_status status = cli_summary_open(path, "agree", &seed, &j);

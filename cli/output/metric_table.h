@@ -1,4 +1,4 @@
-/* metric_table.h: what subcommands share that give a table: where it goes, how it is drawn, how its intervals are made.
+/* metric_table.h: options shared by subcommands with a table: its destination, its format, its intervals.
  *
  *     typedef struct { cli_common common; cli_metric_table_values figures; ... } x_values;
  *     static const cli_option options[] = {CLI_METRIC_TABLE_OPTIONS(x_values, figures, "1000"),
@@ -38,7 +38,7 @@ typedef struct {
     CLI_OPTION(type, REAL, field.fraction, "fraction", .argument = "X", .fallback = "1", .low = 1e-9, .high = 1)
 /* clang-format on */
 
-/* Options that do not go together; an exit code, what is wrong told already. */
+/* Options that do not go together; an exit code, errors are reported already. */
 int cli_metric_table_check(cli *c, const cli_metric_table_values *v);
 /* "csv", "tsv", "jsonl"; NULL: text. */
 const char *cli_metric_table_format(const cli_metric_table_values *v);

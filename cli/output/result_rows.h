@@ -1,4 +1,5 @@
-/* result_rows.h: what a row of results holds, said once: columns of tables and keys of summaries come from the same list.
+/* result_rows.h: the fields of a row of results, defined once: columns of tables and keys of summaries come from the
+ * same list.
  *
  *     static const cli_field fields[] = {CLI_NAME_FIELD("group"), CLI_FIELD(dis_group_row, COUNT, votes), ...};
  *     const cli_rows rows = {.field = fields, .n_fields = N(fields), .row = x, .n_rows = n, .row_size = sizeof *x,
@@ -58,7 +59,7 @@ dis_status cli_rows_write(const cli_rows *rows, const char *path, const char *fo
 /* A list of objects under a key. */
 void cli_rows_write_json(const cli_rows *rows, dis__json_writer *j, const char *key);
 
-/* For people: ".448 [.211, .630]" or "-" in so many characters; a p- or q-value, which ends a line or is followed by
+/* As text: ".448 [.211, .630]" or "-" in so many characters; a p- or q-value, which ends a line or is followed by
  * others. */
 void cli_metric_print(const dis_metric *m, int width);
 void cli_p_value_print(double p, const char *after);

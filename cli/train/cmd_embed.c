@@ -1,4 +1,4 @@
-/* dissent embed: items into vectors by a pretrained encoder. */
+/* dissent embed: computes vectors of items by a pretrained encoder. */
 #include "input/items_input.h"
 #include <stdlib.h>
 

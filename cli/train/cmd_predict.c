@@ -1,4 +1,4 @@
-/* dissent predict: what a trained model says of items, as a file of labels; dissent model: what a model is. */
+/* dissent predict: predictions of a trained model, as a file of labels; dissent model: describes a model. */
 #include "tool/json_writer.h"
 #include "tool/table_columns.h"
 #include "tool/table_writer.h"

@@ -1,4 +1,4 @@
-/* dissent tokenize: texts into the ids that a pretrained encoder reads. */
+/* dissent tokenize: converts texts to the ids of a pretrained encoder. */
 #include "core/cli.h"
 #include "tool/files.h"
 

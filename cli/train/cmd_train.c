@@ -1,4 +1,4 @@
-/* dissent train: a model from items and what people said of them.
+/* dissent train: trains a model on items and their labels.
  *
  * Everything is read once. One call of the library trains the models of --runs and --folds. train_output.c prints the
  * result. */

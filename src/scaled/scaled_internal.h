@@ -1,4 +1,4 @@
-/* scaled_internal.h: what a scale of its own is made of, from the inside.
+/* scaled_internal.h: what a scale of its own is made of: internal interface.
  *
  * One scale per file: its options, its row
  *

@@ -1,7 +1,7 @@
 /* Tokenizers from the outside: batches of texts on the threads of a context.
  *
- * A batch is cut into jobs by its number of texts; each job fills arrays of its own with a bench that it borrows, and
- * the arrays are then put one after the other. What is in a bench's cache never changes a token. */
+ * A batch is cut into jobs by its number of texts; each job fills its own arrays with a borrowed workspace, and the
+ * arrays are then concatenated. The cache of a workspace never changes a token. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -267,7 +267,7 @@ static dis_status encode(dis_context *ctx, batch *w, const dis_tokenizer_options
     return status;
 }
 
-/* Borrowing a bench changes a tokenizer in no way that anybody can see. */
+/* Borrowing a workspace does not visibly change a tokenizer. */
 dis_status dis_tokenizer_encode(dis_context *ctx, const dis_tokenizer *t, const dis_token_text *texts, size_t n,
                                 const dis_tokenizer_options *options, dis_tokens **out)
 {

@@ -1,4 +1,4 @@
-/* tokenizer_internal.h: the inside of a tokenizer.
+/* tokenizer_internal.h: internals of a tokenizer.
  *
  * A tokenizer is a list of steps, read from its files once and never changed: normalisers (text to text),
  * pre-tokenizers (a text into words), a model (a word into tokens), and a template that puts special tokens around. A

@@ -1,9 +1,8 @@
 /* traced_text.h: a text on its way through a tokenizer, with the position in the caller's text that each byte came
  * from.
  *
- * Normalisers read one and write another, character by character; whatever they do, a byte of the result knows the
- * bytes of the caller's text that it stands for. Places are kept only where somebody wants them (`traced`).
- * Threads: one text, one thread. */
+ * Normalisers read one and write another, character by character; each byte of the result has the corresponding range
+ * of the caller's text. Positions are only kept on request (`traced`). Threads: one text, one thread. */
 #ifndef DIS_TOKENS_TRACED_TEXT_H
 #define DIS_TOKENS_TRACED_TEXT_H
 #include "core/error.h"

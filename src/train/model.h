@@ -1,10 +1,9 @@
-/* model.h: what a model is, from the inside.
+/* model.h: what a model is: internal interface.
  *
  * One model per file: its settings, its table of options and its row, which models.c lists. A row knows how to learn
  * what it needs of the training items (words, ranges of features: the encoder), how to turn items into numbers once
  * (encoded), how to build the network (inputs), and how to put a batch into it. Encoder, encoded items and inputs are
- * structs of the model's own file; training, prediction and files hand them around and know no more of them than stands
- * here.
+ * structs of the model's own file; training, prediction and files pass them around and only know what is declared here.
  *
  * A batch is made of units: an item, or for tokens a sentence; a unit has one row of the heads for each of its
  * items. */
@@ -33,9 +32,8 @@ typedef struct {
     const uint32_t *length; /* (n_units): what units of a batch should have alike, unless packed; NULL: all do */
     bool packed;            /* units of a batch lie one after the other: lengths need not be alike */
     bool lasting;           /* they stay as they are while a network takes batches of them: devices may keep them */
-    const int32_t
-        *worker; /* (n_units): who is asked, -1: no one in particular, -2 and below: those told of since; NULL:
-                               the model does not want to know. Of whoever had the items encoded */
+    const int32_t *worker;  /* (n_units): the annotator to predict, -1: none, -2 and below: those told of since; NULL:
+                               the model does not use them. Of whoever had the items encoded */
 } dis__encoded_items;
 
 /* How large a batch may become. */
@@ -149,7 +147,7 @@ typedef struct {
     const dis__device *device;
     dis__model_inputs *in; /* the model's own */
     int head[DIS_MAX_HEADS];
-    struct dis__worker_net *worker_net; /* who is asked (worker_net.h); NULL: the model does not want to know */
+    struct dis__worker_net *worker_net; /* who is asked (worker_net.h); NULL: the model does not use them */
 } dis__model_net;
 
 struct dis_model {
@@ -159,7 +157,7 @@ struct dis_model {
     uint64_t seed;
     const dis__device *device; /* where its networks run */
     dis_names *classes;
-    dis_names *workers; /* whom the model knows; NULL: it is not told who is asked */
+    dis_names *workers; /* the known workers; NULL: not an annotator model */
     bool confuses;      /* dis__objective_row */
     dis__objective_settings of_objective;
     dis__worker_features features; /* of workers */

@@ -233,7 +233,7 @@ dis_status dis__model_net_set_batch(const dis_model *model, dis__model_net *r, c
 }
 
 /* The logits of head h. The first head's layer has one name whatever the head is: equal targets then give equal models.
- * Of a model of classes and what workers make of them, the first head is the vote, the second the class. */
+ * Of a model of classes and the workers' maps, the first head is the vote, the second the class. */
 static int head_logits(const dis_model *model, dis__model_net *r, size_t h, int before)
 {
     const size_t k = dis_names_count(model->classes);

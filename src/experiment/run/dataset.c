@@ -1,4 +1,4 @@
-/* Reading the data sets of an experiment. Cost: one pass over each file, and a look-up per task and source. */
+/* Reading the data sets of an experiment. Cost: one pass over each file, and a lookup per task and source. */
 #include "experiment/run/dataset.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"

@@ -1,4 +1,4 @@
-/* Votes of a scale of its own (dissent/scaled.h): the answer, what to do next, results, agreement, and the tables, the
+/* Votes of a scale of its own (dissent/scaled.h): the answer, the next step, results, agreement, and the tables, the
  * first rows of each. */
 #include "report/sections/scaled_tables.h"
 #include "votes/table/scales.h"

@@ -1,4 +1,4 @@
-/* Gold labels from memory. Cost: what is copied, and a look-up per task. */
+/* Gold labels from memory. Cost: the copy, and a lookup per task. */
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"

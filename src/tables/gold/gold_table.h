@@ -1,4 +1,4 @@
-/* gold_table.h: the struct of gold labels, for those who match them with items. */
+/* gold_table.h: the struct of gold labels, for code that matches them with items. */
 #ifndef DIS_TABLES_GOLD_GOLD_TABLE_H
 #define DIS_TABLES_GOLD_GOLD_TABLE_H
 #include "dissent/align.h"

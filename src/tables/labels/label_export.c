@@ -51,7 +51,7 @@ struct target {
     const dis__project_reader *controls; /* of the source; NULL: labels answer no question */
     const control_type *types;           /* up to one without a name; the first is the default */
     const char *type_list;
-    /* What is said of item i, as members of an object; `copied` NULL: nothing goes along. */
+    /* Item i, as members of an object; `copied` NULL: nothing is copied. */
     dis_status (*record)(exporting *e, size_t i, const char *copied, size_t n);
 };
 

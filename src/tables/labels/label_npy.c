@@ -1,6 +1,6 @@
 /* Labels as three files: NAME.npy (n x K float64), NAME.tasks.txt and NAME.classes.txt, one name a line, in the order
- * of rows and columns. All three are on the disk before the first is put in place, the array last: who finds a new
- * array finds its names. */
+ * of rows and columns. All three are on the disk before the first is put in place, the array last: so a new array
+ * implies its names. */
 #include "tables/labels/label_npy.h"
 #include "tables/labels/label_table.h"
 #include "core/parallel/comm.h"

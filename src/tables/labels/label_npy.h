@@ -1,4 +1,4 @@
-/* label_npy.h: label files that are more than lines of text. */
+/* label_npy.h: label files that are not just lines of text. */
 #ifndef DIS_TABLES_LABELS_LABEL_NPY_H
 #define DIS_TABLES_LABELS_LABEL_NPY_H
 #include "core/parallel/comm.h"

@@ -1,4 +1,4 @@
-/* Tables of soft labels: their life, aligning one with another, and what is asked of a single row. */
+/* Tables of soft labels: creation and destruction, alignment, and properties of a single row. */
 #include "tool/arrays.h"
 #include "tables/labels/label_table.h"
 #include "core/memory/memory.h"

@@ -1,4 +1,4 @@
-/* label_table.h: the struct of a table of soft labels, for those who build one. */
+/* label_table.h: the struct of a table of soft labels, for code that builds one. */
 #ifndef DIS_TABLES_LABELS_LABEL_TABLE_H
 #define DIS_TABLES_LABELS_LABEL_TABLE_H
 #include "dissent/labels.h"

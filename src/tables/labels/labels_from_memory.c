@@ -1,5 +1,4 @@
-/* A table of soft labels from memory: what is asked of the rows of a file is asked of these. Cost: what is copied, and
- * a look-up per name. */
+/* A table of soft labels from memory: with the same checks as rows of a file. Cost: the copy, and a lookup per name. */
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"

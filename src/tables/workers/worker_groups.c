@@ -1,7 +1,7 @@
 /* Groups of workers by the values of a column, none of them smaller than asked.
  *
- * Values are counted; those with fewer workers than `min_group` are put together as "other", and where "other" is too
- * small itself its workers are in no group: the smallest figure that is ever shown is about `min_group` people. Cost:
+ * Values are counted; those with fewer workers than `min_group` are merged into "other", and where "other" is too
+ * small itself its workers are in no group: the smallest reported statistic is about `min_group` people. Cost:
  * O(workers x values), and a sort of the values. */
 #include "dissent/worker_table.h"
 #include "core/memory/memory.h"
@@ -175,7 +175,7 @@ static bool is_small(const sorting *s, const value *x)
     return x->workers < s->o->min_group;
 }
 
-/* What becomes of the small ones. */
+/* Handling of small groups. */
 static void judge_small(const sorting *s, dis_worker_groups_view *view)
 {
     uint64_t small = 0, people = 0;

@@ -1,4 +1,4 @@
-/* What is known of workers, from CSV, TSV, JSON Lines or JSON: an object whose keys are the workers, or a list of
+/* Annotator metadata, from CSV, TSV, JSON Lines or JSON: an object whose keys are the workers, or a list of
  * objects.
  *
  * Cells are collected as they come, with the row and column they belong to, and laid out as a table at the end: lines

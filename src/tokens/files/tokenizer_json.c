@@ -1,5 +1,5 @@
 /* Reads tokenizer.json. Every object is looked up in the tables by its type, and has no field that its row does not
- * name: what is not known is refused, never passed over. The blocks truncation, padding and decoder do not concern
+ * name: unknown fields are errors, never ignored. The blocks truncation, padding and decoder do not concern
  * encoding here and are ignored. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"

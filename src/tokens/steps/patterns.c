@@ -1,6 +1,6 @@
 /* Patterns of Split and Replace: literal texts, runs of one class of characters ("\s+", " {2,}", "\p{N}{1,3}"), and the
- * alternations that byte-level tokenizers cut texts with, each written out as a function. There is no machine for other
- * regular expressions: they are refused. All are O(n) over a text. */
+ * alternations that byte-level tokenizers cut texts with, each written out as a function. Other regular expressions are
+ * not supported, and are errors. All are O(n) over a text. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "core/os/os.h"

@@ -1,5 +1,5 @@
-/* Pre-tokenizers of tokenizer.json, one row each: they cut a text into words, and some change it on the way. What is
- * cut is bytes of the current text, so most copy nothing. O(n) each. */
+/* Pre-tokenizers of tokenizer.json, one row each: they split a text into words, and some change it. Words are ranges of
+ * the current text, so most copy nothing. O(n) each. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "tokens/unicode/unicode.h"

@@ -1,5 +1,5 @@
-/* Post-processors of tokenizer.json: which special tokens stand around one text and around two. All of them come down
- * to two templates and a rule for positions. */
+/* Post-processors of tokenizer.json: the special tokens around one text and around two. All of them are represented by
+ * two templates and a rule for positions. */
 #include "tokens/tokenizer_internal.h"
 #include <string.h>
 

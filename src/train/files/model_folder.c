@@ -396,7 +396,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     return dis__input_finish(&in, status);
 }
 
-/* Somebody may name a file, or a folder of another kind. */
+/* The caller may pass a file, or a folder of another kind. */
 static dis_status check_folder(const char *folder)
 {
     bool mapped;

@@ -6,7 +6,7 @@
 #include "train/workers/worker_examples.h"
 #include "train/objectives/targets.h"
 
-/* How far it has come: between two batches. */
+/* Its progress: between two batches. */
 typedef struct {
     size_t epoch, batch;
     double loss; /* summed over the batches of the epoch so far; the network has the sum while it trains */
@@ -22,7 +22,7 @@ typedef struct {
     dis__batch_limits limits;
     dis__encoded_items *encoded, *dev_encoded; /* dev_encoded NULL: there is no development set */
     dis__targets targets, dev_targets;
-    dis__worker_examples pairs, dev_pairs; /* of models that know who is asked */
+    dis__worker_examples pairs, dev_pairs; /* of annotator models */
     dis__batches batches;
     dis__schedule schedule;
     size_t epochs, max_votes;
@@ -39,7 +39,7 @@ typedef struct {
     int32_t *term; /* pairs of workers' vectors and their weights */
     float *term_weight;
     double *q;
-    char what[96];         /* for whoever watches */
+    char what[96];         /* for progress reports */
     bool best_unsaved;     /* the best epoch is in memory only */
     bool best_on_device;   /* its numbers are kept by the network on the device, the model does not have them yet */
     dis__moments *moments; /* to begin with, and to leave; NULL: none */
@@ -57,7 +57,7 @@ dis_status dis__training_prepare(dis__training *t, dis_context *ctx, const dis_e
 /* Labels of the items of these units, to a head of labels. */
 dis_status dis__training_set_labels(dis__training *t, int head, const uint32_t *units, size_t n);
 
-/* worker_losses.c: heads of models that know who is asked, what goes into them, and what their terms are divided by. */
+/* worker_losses.c: heads of annotator models, what goes into them, and what their terms are divided by. */
 dis_status dis__worker_heads_build(dis__training *t, dis__model_net *r, const int *logits);
 dis_status dis__worker_heads_set_targets(dis__training *t, const uint32_t *units, size_t n);
 void dis__worker_losses_set_norm(dis__training *t, size_t b);

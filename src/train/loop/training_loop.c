@@ -1,7 +1,7 @@
 /* Training: epochs of batches, the best epoch on the development set kept, a checkpoint after each epoch.
  *
  * Which units a batch holds is a function of seed and epoch (batches.h), what dropout leaves out a function of seed and
- * pass (nn); so a run that goes on from a checkpoint does exactly what it would have done without the stop. */
+ * pass (nn); so a run that continues from a checkpoint gives the same result as an uninterrupted run. */
 #include "train/loop/train_internal.h"
 #include "train/loop/training.h"
 #include "core/parallel/comm.h"

@@ -1,4 +1,4 @@
-/* What models that know who is asked learn from: votes, mixed where rows are, and AART's terms of the workers' vectors
+/* What annotator models learn from: votes, mixed where rows are, and AART's terms of the workers' vectors
  * (Mokhberian et al. 2024): the loss is
  *
  *     (1 - norm - contrast) votes + norm mean |e| + contrast (mean over agreeing pairs of 1 - cos(e, e')

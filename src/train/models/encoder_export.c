@@ -1,7 +1,7 @@
 /* A trained encoder as a folder that transformers loads: config.json with the classes, the tokenizer's files, and
  * model.safetensors with the names of the family (of its multiple choice, where the model chooses). Of two heads the
  * first is the classifier. Nothing is copied but
- * what LoRA has learnt more of: arrays of queries, keys and values are parts of one. */
+ * the LoRA update more of: arrays of queries, keys and values are parts of one. */
 #include "tool/json_writer.h"
 #include "train/models/encoder_model.h"
 #include "core/memory/memory.h"
@@ -21,7 +21,7 @@ typedef struct {
     const dis__pretrained_encoder *e;
     char (*name)[NAME];
     dis__tensor *tensor;
-    float **merged; /* (weights): with what LoRA has learnt; NULL: none of those, or not asked for yet */
+    float **merged; /* (weights): with the LoRA update; NULL: none of those, or not asked for yet */
     size_t n, room;
 } exported;
 

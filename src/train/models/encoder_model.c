@@ -1,4 +1,4 @@
-/* encoder, encoder-tagger: a pretrained encoder that goes on learning (Devlin et al. 2019), for texts and pairs of
+/* encoder, encoder-tagger: fine-tunes a pretrained encoder (Devlin et al. 2019), for texts and pairs of
  * texts by their first token, for tokens of sentences by the first piece of each word. Layers and numbers are those of
  * a folder as Hugging Face lays it out (src/encoder); the model's folder gets copies of what it needs of it, and so
  * stands alone.
@@ -108,7 +108,7 @@ typedef struct {
     uint32_t *rows; /* (rows): those of a batch of choices */
 } inputs;
 
-/* ---- what is learnt: nothing but which folder ---- */
+/* ---- the encoder: only its folder ---- */
 
 static dis_status read_files(dis_context *ctx, const char *folder, pretrained *e)
 {

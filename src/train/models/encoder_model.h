@@ -38,7 +38,7 @@ dis_status dis__encode_choices(dis_context *ctx, const dis_tokenizer *t, const d
 
 /* What the settings say of LoRA; false: there is none. */
 bool dis__encoder_lora_parse(const dis__encoder_settings *settings, dis__encoder_lora *out);
-/* Numbers of a parameter with what LoRA has learnt added, to be freed; NULL: it is none of those. */
+/* Numbers of a parameter with the LoRA update added, to be freed; NULL: it is none of those. */
 dis_status dis__encoder_merge_lora_weight(const dis_model *model, size_t weight, float **out);
 /* The same of all parameters of a network without LoRA's. */
 dis_status dis__encoder_merge_lora(const dis_model *model, dis__net *net);

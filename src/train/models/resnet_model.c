@@ -149,7 +149,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     if (items->height != e->height || items->width != e->width || items->channels != e->channels)
         return dis__fail(DIS_EDATA, "images of %zu x %zu x %zu; the model was made for %zu x %zu x %zu", items->height,
                          items->width, items->channels, e->height, e->width, e->channels);
-    if (!e->pixels.shift || e->pixels.n_features != items->n_features) /* a model file that somebody has changed */
+    if (!e->pixels.shift || e->pixels.n_features != items->n_features) /* a model file that was modified */
         return dis__fail(DIS_EDATA, "a model of images without the scale of their %zu numbers", items->n_features);
     encoded->n_items = encoded->n_units = items->n_items;
     out->n_features = items->n_features;

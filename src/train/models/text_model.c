@@ -1,4 +1,4 @@
-/* text: bags of words and of pieces of words, for texts of any language, from nothing.
+/* text: bags of words and of pieces of words, for texts of any language, from scratch.
  *
  * A text is the mean of the vectors of its words and, hashed into a fixed number of rows, of the runs of `min` to
  * `max` characters within each word, as fastText does (Joulin et al. 2017): unseen words then have something to say.
@@ -252,7 +252,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     if (items->n_texts != n_texts)
         return dis__fail(DIS_EDATA, "items of %zu text%s; the model was made for %zu (`columns` names those of a file)",
                          items->n_texts, items->n_texts == 1 ? "" : "s", n_texts);
-    if (n_texts > MAX_TEXTS) /* a model file that somebody has changed */
+    if (n_texts > MAX_TEXTS) /* a model file that was modified */
         return dis__fail(DIS_EDATA, "a model of %zu texts per item; there are at most %d", n_texts, MAX_TEXTS);
     const dis_status status = encode_items(&e, items);
     for (size_t t = 0; t < MAX_TEXTS; t++) dis__free(e.words[t]);

@@ -15,7 +15,7 @@
 
 typedef struct {
     dis__vocabulary words;
-    dis__word_vectors vectors; /* while a network is being built from nothing; not kept */
+    dis__word_vectors vectors; /* while a network is being built from scratch; not kept */
     size_t vector_width;       /* when vectors came from a file; 0: the model's own */
     size_t n_in_vectors;       /* words that the file had */
 } dis__word_table;

@@ -1,4 +1,4 @@
-/* objective.h: what a model is trained towards, from the inside. */
+/* objective.h: what a model is trained towards: internal interface. */
 #ifndef DIS_TRAIN_OBJECTIVE_H
 #define DIS_TRAIN_OBJECTIVE_H
 #include "dissent/train.h"
@@ -11,7 +11,7 @@ typedef struct {
     dis__main_labels main; /* a head of its own on one label per item */
     int soft;              /* dis__loss of the soft head, -1: there is none */
     int crowd;             /* dis__crowd of the crowd head, -1: there is none */
-    bool annotator;        /* a row per vote: the model is told who is asked */
+    bool annotator;        /* a row per vote: the model receives the annotator */
     bool confuses;         /* the worker says what becomes of the class (annot-mix); otherwise is part of the item */
 } dis__objective_row;
 
@@ -20,7 +20,7 @@ typedef struct {
     int ties;        /* dis__ties: of silver labels */
     int on;          /* dis__crowd_on: what workers' maps read */
     int64_t warm_up; /* epochs on majority labels before the crowd head takes over */
-    /* Of objectives that say who is asked: */
+    /* Of objectives with annotators: */
     int64_t hidden;  /* units of a layer behind item and worker; 0: none */
     int64_t width;   /* of workers' vectors, where they stand beside the item */
     double unknown;  /* share of votes that are learned without saying whose they are */

@@ -1,4 +1,4 @@
-/* Labels, gold and votes brought into the order of the items, by name. Cost: a look-up per item and source. */
+/* Labels, gold and votes brought into the order of the items, by name. Cost: a lookup per item and source. */
 #include "tool/arrays.h"
 #include "train/objectives/targets.h"
 #include "core/memory/memory.h"

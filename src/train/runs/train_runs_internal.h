@@ -1,4 +1,4 @@
-/* train_runs_internal.h: several trainings in one call, from the inside. */
+/* train_runs_internal.h: several trainings in one call: internal interface. */
 #ifndef DIS_TRAIN_RUNS_TRAIN_RUNS_INTERNAL_H
 #define DIS_TRAIN_RUNS_TRAIN_RUNS_INTERNAL_H
 #include "dissent/train_runs.h"

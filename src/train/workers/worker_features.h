@@ -1,4 +1,4 @@
-/* worker_features.h: what is known of workers, as numbers: columns of a worker table. Of a category there is a number
+/* worker_features.h: annotator metadata, as numbers: columns of a worker table. Of a category there is a number
  * per value that the training workers have and one for "not said" (also of values never seen); of a number the number
  * itself, with the mean 0 and standard deviation 1 over the training workers, 0 where it is not said, and 1 after it
  * there. */
