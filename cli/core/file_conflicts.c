@@ -1,4 +1,4 @@
-/* Which files a command line names, by the rows of its options, and detects conflicts between them.
+/* Lists the files that a command line names, by the rows of its options, and detects conflicts between them.
  *
  * Every option says whether it names what is read or what is written; operands are read. Before anything is done, each
  * output is compared with all inputs and all other outputs: the same file, whatever the name, through symbolic and hard

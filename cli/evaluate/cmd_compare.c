@@ -1,4 +1,4 @@
-/* dissent compare: tests whether one model is better than another, and on which items */
+/* dissent compare: tests whether one model is better than another, and on which items. */
 #include "tool/arrays.h"
 #include "evaluate/cmd_compare.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Results of `dissent compare`: as text as text, as a table with one value per row, and as a JSON summary. */
+/* Results of `dissent compare`: as text, as a table with one value per row, and as a JSON summary. */
 #include "tool/json_writer.h"
 #include "tool/value_names.h"
 #include "tool/table_writer.h"
