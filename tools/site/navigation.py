@@ -92,7 +92,7 @@ SECTIONS = [
                     "reference/tables/crowds",
                 ],
             ),
-            ("Files", ["reference/tables/keys", "reference/tables/presets", "reference/tables/columns"]),
+            ("Files", ["reference/tables/keys", "reference/experiment-data", "reference/tables/presets", "reference/tables/columns"]),
             ("Libraries", ["reference/python/index", "reference/c/index"]),
             ("Formats and limits", ["reference/input-formats", "reference/paths", "reference/exports", "reference/limits", "reference/platforms"]),
             ("Formulas and sources", ["reference/coefficients", "reference/metric-details", "reference/review-formulas", "reference/panel-formulas", "reference/judge-formulas", "reference/pairwise-formulas", "reference/plan-formulas", "reference/sources"]),

@@ -119,7 +119,7 @@ typedef struct {
     size_t n;
     double high; /* the axis extends at least to this value, and to 0 */
     const char *x_title;
-    bool ranks; /* whole numbers from 1; the interval is written behind the number */
+    bool ranks; /* integers from 1; the interval is written after the number */
 } dis__interval_chart;
 void dis__interval_chart_draw(dis__markup *m, const dis__interval_chart *c, const dis__markup *name);
 
