@@ -172,6 +172,17 @@ static double judge_influence(const work *w, size_t i, const means *m, const der
     return w->in->weight[i] / m->total * (d->q[w->in->votes->answer[i]] - c.q_mean);
 }
 
+/* A person's mean agreement with the other n - 1 people contains all of them, so that people seem to differ less than they
+ * do. The jackknife of a mean over pairs (a U-statistic of degree 2) is larger by ((n - 1) / (n - 2))^2. This holds for the
+ * part that people add to single votes. */
+static void correct_for_pairs(const dis__judge_variance *sums, dis__crossed_variances *v)
+{
+    const double n = fmax(dis__effective_number(sums->n_votes, sums->n_people), 3);
+    const double factor = (n - 1) * (n - 1) / ((n - 2) * (n - 2));
+    v->annotators += (factor - 1) * fmax(v->annotators - v->votes, 0);
+    v->net = true;
+}
+
 /* Variances of the coefficient of judge and person (sign 1 of `judge`) minus that of two people (sign 1 of `people`). */
 static dis__crossed_variances vary(work *w, const means *judge, const means *people, size_t least)
 {
@@ -193,7 +204,7 @@ static dis__crossed_variances vary(work *w, const means *judge, const means *peo
         dis__judge_variance_add_item(&w->variance, item);
     }
     dis__crossed_variances out = dis__judge_variance_compute(&w->variance);
-    out.net = people != NULL;
+    if (people) correct_for_pairs(&w->variance, &out);
     return out;
 }
 

@@ -62,7 +62,8 @@ double dis__crossed_variance_sum(const dis__crossed_variances *v, double *df)
     const double a = v->annotators, i = v->items;
     const double total = fmax(fmax(a + i - (isnan(v->votes) ? 0 : v->votes), i), a / 2);
     const double parts = a * a / fmax(v->df_annotators, 1) + i * i / fmax(v->df_items, 1);
-    const double most = 3 * fmax(v->df_annotators, 1), least = v->net ? 9 : fmax(v->df_annotators, 1);
+    const double most = 3 * fmax(v->df_annotators, 1),
+                 least = fmax(v->net ? fmin(v->df_annotators, 30) : v->df_annotators, 1);
     const double sum = v->net ? total : a + i;
     *df = fmin(fmax(parts > 0 ? sum * sum / parts : INFINITY, least), most);
     return isnan(a) || isnan(i) ? (double)NAN : total;
