@@ -1,4 +1,4 @@
-/* Predictions of all folds of a seed are put one after the other; seeds are brought into the order of the first by
+/* Predictions of all folds of a seed are concatenated; seeds are brought into the order of the first by
  * task name, since folds may be cut anew for every seed. Seeds of which both sides have every fold are used; where a
  * side has but one by its nature (nothing is drawn in it), all of the other side. When seeds are of different items (a
  * test set drawn by seed), or there are more of them than a comparison takes, the pairs (item, seed) are the items: the

@@ -1,4 +1,4 @@
-/* compare_cells.h: one cell against another, from the predictions that were kept. */
+/* compare_cells.h: compares two cells, using stored predictions. */
 #ifndef DIS_EXPERIMENT_COMPARE_CELLS_H
 #define DIS_EXPERIMENT_COMPARE_CELLS_H
 #include "experiment/store/store.h"
@@ -26,18 +26,18 @@ bool dis__swap_is_testable(dis_evaluation_metric metric);
 dis_status dis__swap_test(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
                           size_t cell, size_t against, const char *set, dis__item_test *tests);
 
-/* All folds of one seed put together. */
+/* All folds of one seed, concatenated. */
 typedef struct {
     size_t n_items, n_classes;
     int32_t *label;   /* (n_items) predicted class */
     int32_t *gold;    /* (n_items) -1: none */
-    double *p;        /* (n_items, n_classes) predictions; NULL unless asked for */
-    double *human;    /* (n_items, n_classes); NULL: not known for all */
-    dis_names *tasks; /* FOLD and a unit separator before names that several folds have */
+    double *p;        /* (n_items, n_classes) predictions; NULL unless requested */
+    double *human;    /* (n_items, n_classes); NULL: missing for some */
+    dis_names *tasks; /* FOLD and a unit separator before names that occur in several folds */
     dis_names *classes;
 } dis__pooled;
 
-/* *found false: a fold is not done, or has no predictions. */
+/* *found false: a fold is incomplete, or has no predictions. */
 dis_status dis__pool_folds(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
                            size_t cell, uint64_t seed, const char *set, bool want_p, dis__pooled *out, bool *found);
 void dis__pooled_free(dis__pooled *pooled);

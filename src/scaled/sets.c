@@ -1,7 +1,7 @@
 /* Several classes at once: every vote is a set of classes.
  *
  * Labels per class: a vote says yes or no to each class, and the label methods (the default recipe, or those that are
- * named) are fitted to these answers, class by class. The joint label is a distribution over sets that somebody chose:
+ * named) are fitted to these answers, class by class. The joint label is a distribution over chosen sets:
  * the same methods with the sets as classes while there are few of them, else the shares of votes.
  *
  * Agreement: alpha over sets with the distances of Jaccard, 1 - |A and B| / |A or B|, and MASI (Passonneau 2006), 1 - J

@@ -1,4 +1,4 @@
-/* Spans of texts: classes of stretches of positions (characters or tokens, whatever the columns count).
+/* Spans of texts: classes of ranges of positions (characters or tokens, whatever the columns count).
  *
  * A task's positions are cut where a span of anybody begins or ends; between two cuts every worker has one class, or O
  * outside of his spans. Whoever has a row for a task has looked at all of it, from 0 to the end of its last span. Where

@@ -1,4 +1,4 @@
-/* How far workers agree on positions and spans: see spans.c. Everything but the kappas is made of sums over tasks,
+/* Agreement between workers on positions and spans: see spans.c. Everything but the kappas is made of sums over tasks,
  * which a resample draws. */
 #include "tool/arrays.h"
 #include "scaled/spans.h"

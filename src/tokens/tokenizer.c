@@ -196,7 +196,7 @@ static dis_status job(void *arg, size_t j, int thread)
     return status;
 }
 
-/* All parts one after the other. */
+/* All parts consecutively. */
 static dis_status join(const batch *w)
 {
     dis_tokens *out = w->out;

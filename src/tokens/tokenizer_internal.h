@@ -354,7 +354,7 @@ dis_status dis__tokenizer_read_json(dis__tokenizer_reader *r, const char *path);
 /* vocab.txt; vocab.json and merges.txt: the config must have been read. */
 dis_status dis__tokenizer_read_lines(dis__tokenizer_reader *r, const char *vocabulary);
 dis_status dis__tokenizer_read_merges(dis__tokenizer_reader *r, const char *vocabulary, const char *merges);
-/* Fills r->config from the files of a folder that are there. */
+/* Fills r->config from the files of a folder that exist. */
 dis_status dis__token_config_read(dis__tokenizer_reader *r, const char *folder);
 dis_status dis__folder_check(const char *folder); /* DIS_EIO: it is not there, or no folder */
 /* A tokenizer from the text of a tokenizer.json alone. */

@@ -30,7 +30,7 @@ typedef struct {
     size_t n_items, n_units;
     const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item */
     const uint32_t *length; /* (n_units): what units of a batch should have alike, unless packed; NULL: all do */
-    bool packed;            /* units of a batch lie one after the other: lengths need not be alike */
+    bool packed;            /* units of a batch lie consecutively: lengths need not be alike */
     bool lasting;           /* they stay as they are while a network takes batches of them: devices may keep them */
     const int32_t *worker;  /* (n_units): the annotator to predict, -1: none, -2 and below: those told of since; NULL:
                                the model does not use them. Of whoever had the items encoded */
@@ -57,7 +57,7 @@ typedef struct {
     uint64_t seed, number; /* what randomness in laying it out is keyed by */
 } dis__unit_batch;
 
-/* What an encoder says of itself; 0: does not apply. */
+/* Properties of an encoder; 0: does not apply. */
 typedef struct {
     size_t n_texts, n_features, height, width, channels; /* of the items that it takes */
     size_t n_words, n_words_in_vectors;

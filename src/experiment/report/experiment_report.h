@@ -1,4 +1,4 @@
-/* experiment_report.h: what the sections of an experiment's report share. */
+/* experiment_report.h: shared by the sections of an experiment's report. */
 #ifndef DIS_EXPERIMENT_EXPERIMENT_REPORT_H
 #define DIS_EXPERIMENT_EXPERIMENT_REPORT_H
 #include "experiment/experiment_internal.h"
@@ -22,7 +22,7 @@ typedef struct {
     char text[48];
 } dis__figure_id;
 dis__figure_id dis__next_id(dis__experiment_page *p, const char *kind);
-/* Text of ours and of users as one title that is safe as it is; the caller frees it. */
+/* A title from program text and user text, escaped; the caller frees it. */
 void dis__put_title(dis__markup *m, const char *ours, const char *theirs);
 /* The same with the name of a set of items, and of the data set where there are several. */
 void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const char *ours, const char *set,
@@ -42,13 +42,14 @@ dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *s
  * are not known. */
 dis_status dis__divided_figures(dis__experiment_page *p, size_t first, size_t end, const char *set);
 
-/* A measure as a function of each number that cells of the rows first .. end - 1 differ by; none where they do not. */
+/* A measure as a function of each number that varies between the cells of the rows first .. end - 1; none if no number
+ * varies. */
 void dis__by_setting_figures(dis__experiment_page *p, size_t first, size_t end, size_t m, const char *metric);
 
-/* report_calibration.c: predictions of a set of items that are kept; none: nothing is put. */
+/* report_calibration.c: stored predictions of a set of items; without them, nothing is added. */
 dis_status dis__calibration_figure(dis__experiment_page *p, size_t first, size_t end, const char *set);
 
-/* One section each; nothing to show is not a failure. */
+/* One section each; an empty section is not an error. */
 dis_status dis__experiment_results(dis__experiment_page *p);
 dis_status dis__experiment_labels(dis__experiment_page *p);
 dis_status dis__experiment_training(dis__experiment_page *p);

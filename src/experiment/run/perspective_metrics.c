@@ -1,5 +1,5 @@
-/* Perspectives within a run: every voter of a set is asked by name, and what the model foretells is held against the
- * vote: wrong or not by the most probable class, steps off by the median, both as means over items of means over their
+/* Perspectives within a run: every voter of a set is asked by name, and the model's predictions are compared with the
+ * votes: wrong or not by the most probable class, steps off by the median, both as means over items of means over their
  * votes, which is how Le-Wi-Di 2025 scores. Cost: a prediction per vote. */
 #include "tool/arrays.h"
 #include "core/memory/memory.h"

@@ -7,7 +7,7 @@
  *     owners/            lock files of the processes at work
  *
  * Files are on the disk before the row that names them. A run that is at work has a row with the name of its owner;
- * when the owner is dead the claim is void. Threads: any number, one after the other within. */
+ * when the owner is dead the claim is void. Threads: any number; calls are serialized. */
 #ifndef DIS_EXPERIMENT_STORE_STORE_H
 #define DIS_EXPERIMENT_STORE_STORE_H
 #include "experiment/run/execute_run.h"

@@ -3,9 +3,9 @@
  *     predictor of a against b, by annotator w:   x = r_w (s_a - s_b) + g_w + sum_j beta_j x_j
  *
  * s: scores, with a penalty `penalty` s^2 (choix' alpha); the tie parameter and coefficients (of covariates divided by
- * their root mean square) have the same penalty. r_w: reliability, prior N(1, spread^2): 0 is an annotator who says nothing,
- * below 0 one who says the opposite (Chen et al. 2013). g_w: preference for the side shown first, prior N(0,
- * side_spread^2). beta: covariates such as the difference of the lengths; `position` is 1 in all comparisons.
+ * their root mean square) have the same penalty. r_w: reliability, prior N(1, spread^2): 0 is an annotator who says
+ * nothing, below 0 one who prefers the opposite (Chen et al. 2013). g_w: preference for the side shown first, prior
+ * N(0, side_spread^2). beta: covariates such as the difference of the lengths; `position` is 1 in all comparisons.
  * tie_models.c has the probabilities of the outcomes given x. reliability=no and sides=no set r_w = 1 and g_w = 0.
  *
  * Scores are centered within each component of the graph of comparisons. pairs.h lists the parts. */

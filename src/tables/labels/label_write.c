@@ -43,7 +43,7 @@ typedef struct writing {
     const dis__comm *comm;
     /* One row at `at`; room is there. NULL: its numbers are not finite. */
     char *(*row)(const struct writing *w, char *at, size_t i);
-    char *class_text;      /* names of the classes as they are written, one after the other */
+    char *class_text;      /* names of the classes as they are written, consecutively */
     uint64_t *class_start; /* (n_classes + 1) */
     size_t row_bytes;      /* maximum of a row, its task apart */
     size_t n_rows;         /* of a block */

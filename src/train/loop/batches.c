@@ -1,5 +1,5 @@
-/* The order of training: Fisher-Yates over counter-based random numbers, then a stable sort by length within stretches
- * of STRETCH batches. O(n log n) per epoch. */
+/* The order of training: Fisher-Yates over counter-based random numbers, then a stable sort by length within ranges of
+ * STRETCH batches. O(n log n) per epoch. */
 #include "train/loop/batches.h"
 #include "core/random/random.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* batches.h: which units go through the network together, in which order: a function of seed and epoch.
  *
- * Units are shuffled; within stretches of some batches those of like length are put together, so that little is padded,
+ * Units are shuffled; within ranges of some batches those of like length are put together, so that little is padded,
  * unless a model packs them; then the batches are shuffled. Or all epochs have the batches of the first, or those of
  * the file in its order. */
 #ifndef DIS_TRAIN_BATCHES_H

@@ -56,7 +56,7 @@ static dis_status count_tokens(const sentences *s, const dis_tokenizer_options *
     return DIS_OK;
 }
 
-/* The pieces of words [first, last), after the n that are there; returns how many there are then. */
+/* The pieces of words [first, last), after the n that exist; returns how many there are then. */
 static size_t cut(const size_t *count, size_t first, size_t last, size_t room, size_t *piece, size_t n)
 {
     size_t total = 0, held = 0;

@@ -1,5 +1,5 @@
 /* Predictions out of fold: items are lined up at random and by label (items/stratified_order.h) and dealt to the folds
- * in turn; each fold is predicted by a model that was trained on all others. Tokens are dealt by whole sentences,
+ * in turn; each fold is predicted by a model that was trained on all others. Tokens are assigned by whole sentences,
  * without regard to labels.
  *
  * The label that an item is lined up by is the most probable one of its soft label, else its gold label, else the one
@@ -251,7 +251,7 @@ dis_status dis__folds_train(dis_context *ctx, const dis_folds *folds, size_t f, 
 
 /* ---- all of them ---- */
 
-/* Items of a fold come in their own order, so the rows of each part are taken one after the other. */
+/* Items of a fold come in their own order, so the rows of each part are taken consecutively. */
 static void join(const dis_folds *folds, dis_labels *const *part, const dis_items_view *items, size_t *next, double *p)
 {
     const size_t K = dis_labels_get_view(part[0]).n_classes;

@@ -37,7 +37,7 @@ static dis_status gather_curve(dis_context *ctx, dis_train_runs *runs, size_t ru
     return dis__context_broadcast(ctx, from, epoch, bytes);
 }
 
-/* Names one after the other, each with its NUL. */
+/* Names consecutively, each with its NUL. */
 static dis_status join_names(const dis_names *names, char **text, size_t *n_bytes)
 {
     const size_t count = dis_names_count(names);
