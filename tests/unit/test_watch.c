@@ -71,7 +71,7 @@ static void an_item_is_reported_once(void **state)
     assert_int_equal(vote(w, "t", "ann", "a"), DIS_OK);
     assert_int_equal(h.n, 0); /* one vote of a stranger: 2.5 / 3 */
     assert_int_equal(vote(w, "t", "bob", "a"), DIS_OK);
-    assert_string_equal(h.last, "t a 2 sure"); /* 25 to 1 */
+    assert_string_equal(h.last, "t a 2 confident"); /* 25 to 1 */
     assert_true(fabs(h.p - 25. / 26) < 1e-12);
     assert_int_equal(vote(w, "t", "cy", "b"), DIS_OK);
     assert_int_equal(h.n, 1);
