@@ -555,6 +555,52 @@ static dis_status walk(void *arg)
     return status;
 }
 
+/* Every part of the pairwise model: ties, covariates, sides, camps, groups. */
+typedef struct {
+    const dis_votes *votes;
+    const dis_worker_groups *groups;
+    dis_scaled_covariate covariate;
+} pairwise_parts;
+
+static dis_status walk_pairwise(void *arg)
+{
+    static const char *const method = "bradley-terry:ties=rao-kupper,position=yes,sides=yes,camps=2,permutations=1,"
+                                      "restarts=1,iterations=2";
+    const pairwise_parts *x = arg;
+    dis_scaled_options o = dis_scaled_options_default();
+    dis_scaled *s;
+    o.resamples = 2;
+    o.method = &method;
+    o.n_methods = 1;
+    o.covariates = &x->covariate;
+    o.n_covariates = 1;
+    o.groups = x->groups;
+    const dis_status status = dis_scaled_run(NULL, x->votes, &o, &s);
+    if (status == DIS_OK) dis_scaled_destroy(s);
+    return status;
+}
+
+static void test_pairwise_faults(void **state)
+{
+    (void)state;
+    static const char *const side[] = {"x", "y", "x", "y", "x", "y", "x", "y"};
+    double *length;
+    dis_names *value;
+    dis_worker_groups *groups;
+    dis_worker_groups_options how = dis_worker_groups_options_default();
+    dis_votes *votes = read_comparisons(&length);
+    how.min_group = 2;
+    assert_int_equal(dis_votes_get_view(votes).n_workers, 8);
+    assert_int_equal(dis_names_create(side, 8, &value), DIS_OK);
+    assert_int_equal(dis_worker_groups_create(votes, value, &how, &groups), DIS_OK);
+    pairwise_parts parts = {.votes = votes, .groups = groups, .covariate = {.name = "length", .value = length}};
+    walk_faults(walk_pairwise, NULL, &parts);
+    dis_worker_groups_destroy(groups);
+    dis_names_destroy(value);
+    dis_votes_destroy(votes);
+    free(length);
+}
+
 static void test_faults(void **state)
 {
     (void)state;
@@ -578,21 +624,14 @@ static void test_other_scale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numeric),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_pairwise_likelihoods),
-        cmocka_unit_test(test_pairwise_sparse),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_ordinal),
-        cmocka_unit_test(test_measures_only),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_other_scale),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_repeated_pairs),
-        cmocka_unit_test(test_extreme_numbers),
-        cmocka_unit_test(test_too_large_spread),
+        cmocka_unit_test(test_numeric),         cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_pairs),           cmocka_unit_test(test_pairwise_likelihoods),
+        cmocka_unit_test(test_pairwise_sparse), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_ordinal),         cmocka_unit_test(test_measures_only),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_other_scale),     cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_pairwise_faults), cmocka_unit_test(test_repeated_pairs),
+        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_too_large_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
