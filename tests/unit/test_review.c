@@ -503,6 +503,7 @@ static dis_status one_review(void *arg)
 {
     dis_review_options o = dis_review_options_default();
     o.budget = 20;
+    o.causes = true;
     dis_review *review = NULL;
     const dis_status status = dis_review_run(NULL, arg, &o, &review);
     assert_true((status == DIS_OK) == (review != NULL));
