@@ -124,7 +124,8 @@ static void put_contenders(dis__markup *m, const dis_scaled_table *ranks, const 
 static void put_groups(dis__markup *m, const dis_scaled_table *labels)
 {
     enum { GROUPS = 4 };
-    const dis_scaled_column *thing = dis__scaled_column(labels, "thing"), *group = dis__scaled_column(labels, "component");
+    const dis_scaled_column *thing = dis__scaled_column(labels, "thing"),
+                            *group = dis__scaled_column(labels, "component");
     double last = 0;
     for (size_t i = 0; i < labels->n_rows; i++) last = fmax(last, group->values[i]);
     for (size_t g = 1; g <= (size_t)last && g <= GROUPS; g++) {
@@ -168,7 +169,8 @@ void dis__report_add_winner(dis__report_job *job)
         if (n < NAMED) row[n] = i;
         n++;
     }
-    const bool is_split = dis__scaled_column(labels, "component") != NULL, is_clear = n == 1 && high->values[row[0]] == 1;
+    const bool is_split = dis__scaled_column(labels, "component") != NULL,
+               is_clear = n == 1 && high->values[row[0]] == 1;
     const size_t open = count_open(ranks);
     if (is_split) {
         dis__markup_append(&text, "These groups were never compared with each other, not even through a third one: ");
