@@ -76,7 +76,7 @@ def c_functions():
         text = re.sub(r"/\*.*?\*/", " ", header.read_text(), flags=re.S)
         text = re.sub(r"^\s*#.*(?:\\\n.*)*", " ", text, flags=re.M)
         yield from re.findall(r"DIS_API[^;{(]*?\b(dis_\w+)\s*\(", text)
-        for macro, suffix in (("DIS_OPTIONS_API", "_default"), ("DIS_VIEW_API", "_get_view")):
+        for macro, suffix in (("DIS_OPTIONS_API", "_default"), ("DIS_VIEW_API", "_get_view"), ("DIS_ENUM_API", "_name")):
             for name in re.findall(rf"\b{macro}\((\w+)\)", text):
                 yield name + suffix
 

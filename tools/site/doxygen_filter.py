@@ -9,6 +9,7 @@ import sys
 USUAL = [
     (r"DIS_API void (dis_\w+)_destroy\(", "Frees the object and what its views point to. NULL is allowed."),
     (r"DIS_OPTIONS_API\((\w+)\)", "Default options, for the size of the structure that the caller was compiled with."),
+    (r"DIS_ENUM_API\((\w+)\)", "The name of a value in JSON and in tables."),
     (r"DIS_VIEW_API\((\w+)\)", "A read-only view of the object. Its pointers stay valid as long as the object."),
 ]
 

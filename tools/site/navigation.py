@@ -112,7 +112,7 @@ SECTIONS = [
                 "Statistics",
                 ["evidence/agreement", "evidence/review", "evidence/panel", "evidence/judges", "evidence/plan", "evidence/groups", "evidence/evaluation", "evidence/comparing", "evidence/watch", "evidence/report-review"],
             ),
-            ("Models", ["evidence/training", "evidence/encoders", "evidence/perspectives"]),
+            ("Models", ["evidence/training", "evidence/encoders", "evidence/hugging-face", "evidence/perspectives"]),
             ("Speed", ["evidence/benchmarks", "evidence/large-data", "evidence/gpu", "evidence/benchmark-scripts"]),
             ("Published results", ["evidence/papers", "evidence/papers-results", "evidence/papers-comparisons", "evidence/papers-errata", "evidence/crowd-kit"]),
             ("More", ["evidence/*"]),

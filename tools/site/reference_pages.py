@@ -251,6 +251,7 @@ EXTRACT_ALL = YES
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = NO
 PREDEFINED = DOXYGEN DIS_API= __GNUC__=12 \
+  "DIS_ENUM_API(type):=const char *type##_name(type value)" \
   "DIS_OPTIONS_API(type):=type type##_default(void)" \
   "DIS_VIEW_API(thing):=thing##_view thing##_get_view(const thing *object)"
 STRIP_FROM_PATH = {include}
