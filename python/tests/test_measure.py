@@ -274,7 +274,7 @@ def test_compare_labels_and_tables(labels):
         (lambda d: dissent.evaluate(d["model"].p * 2, resamples=0), dissent.DataError, "sum to 2"),
         (lambda d: dissent.evaluate(-d["model"].p), dissent.DataError, "0 or more"),
         (lambda d: dissent.evaluate(np.full((3, 2), np.nan)), dissent.DataError, "0 or more"),
-        (lambda d: dissent.evaluate(np.zeros((0, 2))), dissent.DataError, "no labels"),
+        (lambda d: dissent.evaluate(np.zeros((0, 2))), dissent.DataError, "are not labels"),
         (lambda d: dissent.evaluate(d["model"].p[0]), dissent.DataError, "dimensions"),
         (lambda d: dissent.evaluate("there is no such file.csv"), dissent.FileError, "no such file"),
         (lambda d: dissent.evaluate(object()), TypeError, "holds no distributions"),

@@ -237,4 +237,4 @@ def test_messages_of_skipped_rows_name_arguments(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("task,worker,label\na,x,yes\na,y,\n")
     skipped = dissent.read_votes(path, lenient=True).core.skipped()
-    assert len(skipped) == 1 and "say na" in skipped[0] and "`" not in skipped[0]
+    assert len(skipped) == 1 and "set na" in skipped[0] and "`" not in skipped[0]

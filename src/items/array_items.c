@@ -70,7 +70,7 @@ dis_status dis__items_read_npy(dis_context *ctx, const char *path, const char *f
 
 static dis_status convert_f32(dis_context *ctx, const dis__input *in, size_t width, dis_items *items)
 {
-    if (width == 0) return dis__fail(DIS_EUSAGE, "%s: raw float32 has no row width; set `width`", in->path);
+    if (width == 0) return dis__fail(DIS_EUSAGE, "%s: raw float32 has no row width; set the width", in->path);
     const size_t row = dis__saturating_size(width, sizeof *items->x, 0);
     if (in->n == 0 || in->n % row)
         return dis__fail_at(DIS_EDATA, in->path, 0, 0, "%zu bytes are not rows of %zu float32 numbers", in->n, width);

@@ -164,7 +164,7 @@ static void refusals(void **state)
         {DIS_ITEMS_FEATURES, "a.jsonl", "{}\n",
          "jsonl files hold texts, tokens, not features; dissent list models says which model reads what", DIS_EUSAGE,
          0},
-        {DIS_ITEMS_FEATURES, "a.f32", "12345678", "set `width`", DIS_EUSAGE, 0},
+        {DIS_ITEMS_FEATURES, "a.f32", "12345678", "set the width", DIS_EUSAGE, 0},
         {DIS_ITEMS_FEATURES, "a.f32", "1234567", "7 bytes are not rows of 1 float32 numbers", DIS_EDATA, 1},
         {DIS_ITEMS_FEATURES, "a.f32", "\xff\xff\xff\x7f", "row 0, number 0 is not finite", DIS_EDATA, 1},
         {DIS_ITEMS_IMAGES, "a.bin", "1234567", "7 bytes are not records", DIS_EDATA, 0},
