@@ -56,7 +56,7 @@ def test_kos_sees_through_adversaries():
 
 
 def test_kos_is_for_two_classes(crowd):
-    with pytest.raises(dissent.DataError, match="two classes, and the votes have 3"):
+    with pytest.raises(dissent.DataError, match="two classes, but the votes have 3"):
         dissent.KOS().fit(crowd[:3] and tuple(crowd[:3]))
     assert dissent.KOS().fit([("a", "x", 1), ("a", "y", 1)]).result_.p.tolist() == [[1.0]]
 

@@ -91,7 +91,7 @@ def test_stores_are_merged(plan, tmp_path):
     complete = tmp_path / "whole"
     experiment.run(plan, store=complete, n_jobs=1)
     assert experiment.table(plan, store=both)["mean"].tolist() == experiment.table(plan, store=complete)["mean"].tolist()
-    with pytest.raises(dissent.FileError, match="no store there"):
+    with pytest.raises(dissent.FileError, match="not a store"):
         experiment.merge(both, tmp_path / "nowhere")
 
 

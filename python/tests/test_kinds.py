@@ -24,7 +24,7 @@ def test_ordinal():
     assert np.corrcoef([fit.biases_[w] for w in range(6)], bias)[0, 1] > 0.97
     assert np.corrcoef([fit.scores_[f"t{i}"] for i in range(80)], place)[0, 1] > 0.95
     assert dissent.agreement(votes, resamples=0).alpha_ordinal > 0.5
-    with pytest.raises(dissent.OptionError, match="no number"):
+    with pytest.raises(dissent.OptionError, match="not a number"):
         dissent.Votes([("t", "a", "low"), ("t", "b", "high")], scale="ordinal")
 
 

@@ -177,7 +177,7 @@ def test_odd_rows():
         Votes(good, classes=["q"])
     with pytest.raises(DataError, match="no votes"):
         Votes({"task": [], "worker": [], "label": []})
-    with pytest.raises(DataError, match="equally long"):
+    with pytest.raises(DataError, match="the same length"):
         Votes({**good, "label": ["p"]})
     with pytest.raises(DataError, match="no column 'label'"):
         Votes({"task": ["a"], "worker": ["x"]})
