@@ -27,7 +27,9 @@ done <"$build/r/members" >"$build/r/members_sources"
 { grep -v '^src/core/os/' "$build/r/members_sources"; echo src/core/os/posix.c; echo src/core/os/thread.c; } | sort -u >"$build/r/sources"
 systems="linux macos generic posix_generic"
 while read -r source; do
-    cc -MM -Iinclude -Isrc -D_GNU_SOURCE -DDIS_BUILDING -DDIS_FAULT_SOURCE -DDIS_ISA=baseline -DDIS_ISA_baseline "$source"
+    for isa in baseline avx512; do # some headers are for one instruction set
+        cc -MM -Iinclude -Isrc -D_GNU_SOURCE -DDIS_BUILDING -DDIS_FAULT_SOURCE -DDIS_ISA=$isa "-DDIS_ISA_$isa" "$source"
+    done
 done <"$build/r/members_sources" | tr ' \\' '\n\n' | grep '\.h$' | sort -u >"$build/r/headers"
 find include/dissent -name '*.h' >>"$build/r/headers"
 { cat "$build/r/sources" "$build/r/headers"; for system in $systems; do echo "src/core/os/$system.c"; done; } | sort -u | tar cf - -T - | tar xf - -C "$package/src/dissent"
