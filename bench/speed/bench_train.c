@@ -15,7 +15,7 @@
 enum { MAX_EPOCHS = 64, PREDICTIONS = 7 };
 
 typedef struct {
-    double polled, start;     /* asked: when training last asked whether to stop, which it does before a step */
+    double polled, start;    /* asked: when training last asked whether to stop, which it does before a step */
     double mark[MAX_EPOCHS]; /* CPU time at the end of each epoch's first step */
     int n_marks, epochs;
 } watch;
