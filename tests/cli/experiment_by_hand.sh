@@ -74,7 +74,7 @@ done
 "$DISSENT" experiment report e.yaml --store store -o report.html --quiet
 # bands TITLE METRIC
 bands() {
-    sed -n "/<h3>$1 where people are divided, test</,/<\/figure>/s/.*charset=utf-8,\([^\"]*\)\".*/\1/p" report.html | sed 's/%0D%0A/\n/g' >bands.csv
+    sed -n "/<h3>$1</,/<\/figure>/s/.*charset=utf-8,\([^\"]*\)\".*/\1/p" report.html | sed 's/%0D%0A/\n/g' >bands.csv
     test "$(grep -c '^gold,' bands.csv)" -ge 2
     for cell in soft-ce gold; do
         awk -F, -v cell=$cell -v metric="$2" '
@@ -83,8 +83,8 @@ bands() {
             END { if (!found || d < -1e-4 || d > 1e-4) { print cell, metric, n, sum / n, of[1]; exit 1 } }' bands.csv table.csv
     done
 }
-bands Accuracy accuracy
-bands Cross-entropy cross_entropy
+bands "Which condition is correct where people disagree?" accuracy
+bands "Which condition is close to people where they disagree?" cross_entropy
 
 # Cells of a data set lie together in the table, in whatever order the file has them.
 cat >two.yaml <<'YAML'
@@ -114,7 +114,7 @@ YAML
 "$DISSENT" experiment run votes.yaml --store store --quiet
 "$DISSENT" experiment report votes.yaml --store store -o votes.html --quiet
 "$DISSENT" experiment table votes.yaml --store store --format csv -o by-votes.csv --quiet
-sed -n '/<h3>accuracy.* by votes per item, test</,/<\/figure>/s/.*charset=utf-8,\([^"]*\)".*/\1/p' votes.html | sed 's/%0D%0A/\n/g' >line.csv
+sed -n '/<h3>How does accuracy.* depend on votes per item?</,/<\/figure>/s/.*charset=utf-8,\([^"]*\)".*/\1/p' votes.html | sed 's/%0D%0A/\n/g' >line.csv
 test "$(sed -e 1d -e '/^$/d' line.csv | cut -d, -f1,2 | tr '\n' ' ')" = "majority,1 majority,2 majority,3 dawid-skene,1 dawid-skene,2 dawid-skene,3 "
 awk -F, 'FNR == NR { if (FNR > 1) of[$1 ", " $2] = $3; next }
     FNR > 1 { name = $2 "," $3; gsub(/"/, "", name); d = $10 - of[name]; n++; if (d < -1e-4 || d > 1e-4) { print name, $10, of[name]; bad = 1 } }

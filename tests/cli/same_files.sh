@@ -14,7 +14,7 @@ inputs() {
     labels) echo gold init-state classes predictions groups texts text worker-table ;;
     eval) echo gold human votes item-groups classes worker-table official soft annotators history ;;
     agree) echo gold classes worker-table ;;
-    review) echo gold classes labels texts text predictions ;;
+    review) echo gold classes labels texts text predictions worker-table ;;
     compare) echo gold human votes a b classes worker-table ;;
     report) echo votes labels pred gold human classes texts text predictions items worker-table ;;
     train) echo items labels gold votes classes dev-items dev-labels dev-gold vectors ids worker-table ;;
@@ -115,7 +115,7 @@ status=0; "$DISSENT" labels votes.csv --method papers --save-views views -o view
 for output in model.json weights-0.safetensors seed-1/model.json; do
     mkdir -p model/seed-1
     status=0; "$DISSENT" predict model --items votes.csv --format csv -o model/$output 2> err || status=$?
-    [ $status = 2 ] && grep -q 'file of the folder' err || { cat err; fail "predictions over a model's $output: $status"; }
+    [ $status = 2 ] && grep -q 'is a file in the folder' err || { cat err; fail "predictions over a model's $output: $status"; }
 done
 status=0; "$DISSENT" train --items model/model.json --labels votes.csv -o model 2> err || status=$?
 [ $status = 2 ] && grep -q 'would replace' err || { cat err; fail "a model over its items: $status"; }

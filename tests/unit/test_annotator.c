@@ -312,9 +312,9 @@ static void test_refused(void **state)
     assert_int_equal(dis_names_create(names, 1, &tasks), DIS_OK);
     assert_int_equal(dis_names_create(names, 1, &workers), DIS_OK);
     assert_int_equal(dis_model_predict_workers(NULL, model, items, tasks, workers, &labels, NULL), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "not told who is asked"));
+    assert_non_null(strstr(dis_last_error(), "this model has no annotators"));
     assert_int_equal(dis_model_set_workers(model, table), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "no features of workers"));
+    assert_non_null(strstr(dis_last_error(), "uses no worker features"));
     dis_worker_table_destroy(table);
     dis_model_destroy(model);
     dis_names_destroy(classes);

@@ -96,12 +96,12 @@ static void names_what_it_sees(void **state)
     static const struct {
         const char *file, *message;
     } files[] = {
-        {"lewidi2023/HS-Brexit/orig/HS-Brexit_dev.json", "say `preset` lewidi-2023"},
-        {"lewidi2025/MP/orig/MP_dev.json", "say `preset` lewidi-2025"},
-        {"chaosnli/orig/chaosNLI_snli.jsonl", "say `preset` chaosnli"},
-        {"rte_snow/orig/rte.standardized.tsv", "say `preset` snow"},
-        {"popquorn/orig/offensiveness_raw_data.csv", "say `preset` potato and `label` NAME"},
-        {"snow2008/orig_mace/rte.csv", "say `preset` mace"},
+        {"lewidi2023/HS-Brexit/orig/HS-Brexit_dev.json", "use `preset` lewidi-2023"},
+        {"lewidi2025/MP/orig/MP_dev.json", "use `preset` lewidi-2025"},
+        {"chaosnli/orig/chaosNLI_snli.jsonl", "use `preset` chaosnli"},
+        {"rte_snow/orig/rte.standardized.tsv", "use `preset` snow"},
+        {"popquorn/orig/offensiveness_raw_data.csv", "use `preset` potato and `label` NAME"},
+        {"snow2008/orig_mace/rte.csv", "use `preset` mace"},
         {"lewidi2025/VariErrNLI/orig/VariErrNLI_annotators_meta.json", "VariErrNLI_annotators_meta.json:"},
     };
     size_t n_read = 0;

@@ -269,7 +269,7 @@ static void misfits(void **state)
         bool extra;
         const char *fresh, *message;
     } bad[] = {
-        {"F16", 2, 3, true, "out.", "the network does not have: m.pooler"},
+        {"F16", 2, 3, true, "out.", "the network has no array m.pooler"},
         {"F16", 3, 3, false, "out.", "m.low is 3 x 3; body.one.weight needs 2 x 3"},
         {"I16", 2, 3, false, "out.", "type I16"},
         {"F16", 2, 2, false, "out.", "no array for body.one.bias"},
