@@ -35,11 +35,12 @@ typedef struct {
     int (*stop)(void *user);
     void *user;
     dis_precision precision; /* of neural networks; BF16 is an error if the device lacks it (CPUs: in training) */
-    /* Which processes share the work: "none", this one by itself (so does NULL), or "mpi", those that mpirun started:
+    /* Which processes share the work: "none", this process alone (as NULL), or "mpi", those that mpirun started:
      * all of them make the same calls (docs/guides/clusters.md). */
     const char *ranks;
     /* Device of neural networks, and of sums over resamples of many items (docs/guides/gpu.md): cpu, cuda, cuda:N, or
-     * auto. auto is a CUDA device if available (dissent/device_list.h), which is started at once. NULL: cpu. */
+     * auto. auto is a CUDA device if available (dissent/device_list.h), which is started at once. NULL: cpu.
+     * DIS_EUSAGE for any other word. */
     const char *device;
     /* Each of several ranks has all data, as one process would; resamples and permutations are split across ranks.
      * Otherwise votes are split by item. */
