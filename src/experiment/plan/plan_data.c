@@ -6,7 +6,7 @@
 #include "io/files/file_format.h"
 #include "dissent/items.h"
 #include "tool/arrays.h"
-#include "tables/gold/gold_table.h"
+#include "tables/gold_labels/gold_table.h"
 #include "votes/table/class_names.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "tool/arrays.h"
 #include "io/table_rows.h"
 #include "items/items_internal.h"
-#include "tables/gold/gold_table.h"
+#include "tables/gold_labels/gold_table.h"
 #include "votes/table/class_names.h"
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "tables/labels/label_table.h"
-#include "tables/gold/gold_table.h"
+#include "tables/gold_labels/gold_table.h"
 #include <string.h>
 
 void dis__examples_free(dis__examples *e)

@@ -10,7 +10,7 @@
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
-#include "tables/gold/gold_table.h"
+#include "tables/gold_labels/gold_table.h"
 #include "votes/read/reader.h"
 
 struct dis_alignment {

@@ -4,7 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
-#include "tables/gold/gold_table.h"
+#include "tables/gold_labels/gold_table.h"
 
 static dis_status collect(const dis_gold *gold, const dis_names *workers, dis__name_list *list)
 {

@@ -3,7 +3,7 @@
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
-#include "tables/gold/gold_table.h"
+#include "tables/gold_labels/gold_table.h"
 #include "core/options/sized_structs.h"
 #include <string.h>
 

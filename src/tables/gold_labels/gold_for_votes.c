@@ -3,7 +3,7 @@
 #include "core/memory/memory.h"
 #include "core/options/sized_structs.h"
 #include "core/memory/spill.h"
-#include "tables/gold/gold_columns.h"
+#include "tables/gold_labels/gold_columns.h"
 #include "votes/table/class_names.h"
 #include "votes/read/reader.h"
 

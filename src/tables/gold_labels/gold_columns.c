@@ -1,5 +1,5 @@
 /* Columns of gold files: see gold_columns.h. */
-#include "tables/gold/gold_columns.h"
+#include "tables/gold_labels/gold_columns.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
 #include <string.h>

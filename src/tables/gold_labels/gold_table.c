@@ -1,7 +1,7 @@
 /* Gold labels from a file of task and label, whatever items they are for; and groups of items, which are read alike.
  * Cost: two lookups per row; none for tasks in ascending order. A table of labels may come from several sources,
  * renamed and chosen as each says. */
-#include "tables/gold/gold_table.h"
+#include "tables/gold_labels/gold_table.h"
 #include "tool/table_columns.h"
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"
@@ -10,7 +10,7 @@
 #include "core/names/name_order.h"
 #include "core/names/names_internal.h"
 #include "io/files/file_format.h"
-#include "tables/gold/gold_columns.h"
+#include "tables/gold_labels/gold_columns.h"
 #include "votes/table/class_names.h"
 #include "votes/ids/intern.h"
 #include "votes/table/votes_table.h"
