@@ -39,7 +39,7 @@ fails <- function(expression, class, text) {
 }
 fails(dissent_labels(votes, method = "dawid-skeen"), "dissent_usage_error", "dawid-skene")
 fails(dissent_labels(rbind(votes, votes)), "dissent_data_error", ".")
-fails(dissent_labels(votes[c("task", "label")], method = "dawid-skene"), "dissent_data_error", "who cast")
+fails(dissent_labels(votes[c("task", "label")], method = "dawid-skene"), "dissent_data_error", "worker|annotator")
 fails(dissent_labels(votes, label = "x"), "error", "no column \"x\"")
 fails(dissent_labels(votes, classes = c("yes", "no")[1]), "error", "not in `classes`")
 fails(dissent_labels(1:3), "error", "data frame")
