@@ -7,7 +7,8 @@
  *
  * There is one row per device. Row 0 is the CPU, whose code is part of the library. The libraries that the table in
  * device_registry.c lists add theirs (core/device/device_plugin.h): libdissent-cuda.so one per GPU. They are loaded when
- * a caller first names or lists more than the CPU, and stay loaded. What a device can run is a set of optional tables of functions: networks (nn/device.h), EM passes over votes
+ * a caller first names or lists more than the CPU, and stay loaded. What a device can run is a set of optional tables
+ * of functions: networks (nn/device.h), EM passes over votes
  * (labels/em/em_device.h), sums over bootstrap resamples (stats/bootstrap_device.h). The context chooses the device;
  * nothing else does.
  *
