@@ -41,6 +41,7 @@ exec ip netns exec $two sh -c "\$*"
 EOF
 chmod +x agent
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_orte_tmpdir_base="$scratch" # two mpirun that start together fail to create one folder in /tmp
 ranks() {
     ip netns exec "$one" timeout 100 mpirun -n 2 --host 10.207.93.1,10.207.93.2 --bind-to none --mca plm_rsh_agent "$scratch/agent" \
         --mca btl tcp,self --mca btl_tcp_if_include 10.207.93.0/24 --mca oob_tcp_if_include 10.207.93.0/24 --wdir "$scratch" "$@"

@@ -11,7 +11,8 @@ fi
 # shellcheck source=tests/cli/support/scratch.sh
 . "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_mpi_yield_when_idle=1 # more ranks than processors: who waits must not spin
+export OMPI_MCA_mpi_yield_when_idle=1 # more ranks than cores: a waiting rank must not spin
+export OMPI_MCA_orte_tmpdir_base="$scratch" # two mpirun that start together fail to create one folder in /tmp
 # ranks N COMMAND...
 ranks() {
     n=$1
