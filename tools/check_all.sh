@@ -107,11 +107,16 @@ part_deb() {
     packaging/build_deb.sh build/dist
 }
 
+# Conda recipe, Homebrew formula, CITATION.cff and the files of .github.
+part_recipes() {
+    packaging/check_recipes.sh build
+}
+
 part_papers() {
     sh papers/check.sh
 }
 
-parts="docs papers web pip python r deb crowdkit attacks fuzzing chroots"
+parts="docs papers web pip python r deb recipes crowdkit attacks fuzzing chroots"
 [ $# -gt 0 ] || set -- $parts
 for part; do
     case " $parts " in *" $part "*) ;; *) echo "check-all: no part \"$part\"; choose from: $parts" >&2 && exit 2 ;; esac

@@ -2,7 +2,7 @@
 class Dissent < Formula
   desc "Labels and models from annotator disagreement"
   homepage "REPOSITORY_URL"
-  url "REPOSITORY_URL/releases/download/v0.2.0/dissent-0.2.0.tar.gz"
+  url "REPOSITORY_URL/releases/download/v0.2.0/dissent_labels-0.2.0.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license "Apache-2.0"
 
