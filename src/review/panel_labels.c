@@ -22,6 +22,7 @@
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
 #include "core/random/random.h"
+#include "stats/golden_section.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +109,9 @@ static void word_of(const work *w, size_t i, double t, double *g)
 /* ---- fitting ---- */
 
 /* Negative log-likelihood of people's votes under the judges' prediction. */
-static double loss_at_exponent(work *w, double t)
+static double loss_at_exponent(void *arg, double t)
 {
+    work *w = arg;
     const size_t n = w->n_classes;
     double loss = 0;
     for (size_t i = 0; i < w->n_items; i++) {
@@ -124,8 +126,9 @@ static double loss_at_exponent(work *w, double t)
 }
 
 /* Negative log-likelihood of each vote given the others on its item, with the judges' prediction worth `a` votes. */
-static double loss_at_strength(work *w, double log_a)
+static double loss_at_strength(void *arg, double log_a)
 {
+    work *w = arg;
     const size_t n = w->n_classes;
     const double a = exp(log_a);
     double loss = 0;
@@ -137,29 +140,6 @@ static double loss_at_strength(work *w, double log_a)
         }
     }
     return loss;
-}
-
-/* The minimum in an interval, by golden section: both curves are unimodal. */
-static double lowest(work *w, double (*loss)(work *w, double x), double from, double to)
-{
-    const double ratio = .6180339887498949;
-    double x = to - ratio * (to - from), y = from + ratio * (to - from), fx = loss(w, x), fy = loss(w, y);
-    for (int step = 0; step < STEPS; step++) {
-        if (fx <= fy) {
-            to = y;
-            y = x;
-            fy = fx;
-            x = to - ratio * (to - from);
-            fx = loss(w, x);
-        } else {
-            from = x;
-            x = y;
-            fx = fy;
-            y = from + ratio * (to - from);
-            fy = loss(w, y);
-        }
-    }
-    return (from + to) / 2;
 }
 
 /* ---- held out ---- */
@@ -216,11 +196,12 @@ static dis_status calibrate(work *w, double *p, dis_panel_view *view)
         w->fold[i] = (uint8_t)dis__random_below(d->o->seed, DIS_STREAM_PANEL, i, FOLDS);
     for (size_t fold = 0; fold <= FOLDS; fold++) learn(w, fold);
     weigh_evidence(w);
-    w->exponent = lowest(w, loss_at_exponent, 0, MAX_EXPONENT);
+    w->exponent = dis__golden_section(loss_at_exponent, w, 0, MAX_EXPONENT, STEPS);
     for (size_t i = 0; i < w->n_items; i++) word_of(w, i, w->exponent, w->g + i * n);
     w->strength = 2; /* items with one vote have no information on disagreement between people */
     if (has_second_votes(w))
-        w->strength = fmin(MOST_STRENGTH, exp(lowest(w, loss_at_strength, log(MIN_STRENGTH), log(MAX_STRENGTH))));
+        w->strength = fmin(MOST_STRENGTH,
+                           exp(dis__golden_section(loss_at_strength, w, log(MIN_STRENGTH), log(MAX_STRENGTH), STEPS)));
     judge_labels(w, view);
     for (size_t i = 0; i < w->n_items; i++)
         for (size_t k = 0; k < n; k++)
