@@ -86,6 +86,44 @@ def test_pairwise_model():
         dissent.scaled([("t", "w", 1)], "numeric", covariates={"x": [1.0]}, resamples=0)
 
 
+def _integrated(by_scores, won, lost, sd, n=4000):
+    """The posterior mean of the preference of a pair, by the trapezoid rule over 8 standard deviations."""
+    centre = np.log(by_scores / (1 - by_scores))
+    x = np.linspace(-8 * sd, 8 * sd, n)
+    p = 1 / (1 + np.exp(-(centre + x)))
+    mass = np.exp(won * np.log(p) + lost * np.log1p(-p) - x**2 / (2 * sd**2))
+    return (mass * p).sum() / mass.sum()
+
+
+def test_preferences_are_integrals():
+    rng = np.random.default_rng(5)
+    rows = []
+    for q in range(120):
+        a, b = rng.choice(5, 2, replace=False)
+        p = 1 / (1 + np.exp(-0.5 * (a - b) - rng.normal(0, 1)))
+        rows += [(f"q{q}", f"m{a}", f"m{b}", "ab"[int(rng.random() > p)], f"w{w}") for w in rng.choice(9, 1 + q % 6, replace=False)]
+    table = {k: [r[i] for r in rows] for i, k in enumerate(("q", "a", "b", "label", "worker"))}
+    votes = dissent.Votes(table, scale="pairwise", task="q")
+    s = dissent.scaled(votes, method="bradley-terry:reliability=no,preferences=yes", resamples=0)
+    t = s.tables["preferences"]
+    assert sum(t["for_a"]) + sum(t["for_b"]) == len(rows) and len(t["p_a"]) == 120
+    expected = [_integrated(*row, s.item_sd) for row in zip(t["p_a_scores"], t["for_a"], t["for_b"])]
+    assert t["p_a"] == pytest.approx(expected, abs=1e-4)
+    assert 0.4 < s.item_sd < 2 and 0.5 < s.score_slope < 1.5
+    assert "preferences" not in dissent.scaled(votes, resamples=0).tables
+
+
+def test_preferences_of_unrelated_pairs():
+    """Answers that occur once: without other comparisons, a preference is .5 but for the votes on it."""
+    rows = [(f"q{i}", f"{i}x", f"{i}y", "a" if v < (5, 4, 1)[i % 3] else "b", f"w{v}") for i in range(60) for v in range(5)]
+    table = {k: [r[i] for r in rows] for i, k in enumerate(("q", "a", "b", "label", "worker"))}
+    s = dissent.scaled(dissent.Votes(table, scale="pairwise", task="q"), method="bradley-terry:reliability=no,preferences=yes", resamples=0)
+    t = s.tables["preferences"]
+    assert t["p_a_scores"] == pytest.approx([0.5] * 60, abs=1e-9)
+    p = {n: p for n, p in zip(t["for_a"], t["p_a"])}
+    assert p[1] < 0.4 and 0.6 < p[4] < p[5] < 0.95
+
+
 def test_spans():
     rows = [("d", "a", 0, 4, "PER"), ("d", "b", 0, 4, "PER"), ("e", "a", "", "", ""), ("e", "b", 2, 5, "LOC")]
     s = dissent.scaled(rows, "spans", resamples=0)

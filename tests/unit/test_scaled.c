@@ -601,6 +601,28 @@ static void test_pairwise_faults(void **state)
     free(length);
 }
 
+static dis_status walk_preferences(void *arg)
+{
+    static const char *const method = "bradley-terry:preferences=yes,camps=2,permutations=0,restarts=1,iterations=2";
+    dis_scaled_options o = dis_scaled_options_default();
+    dis_scaled *s;
+    o.resamples = 0;
+    o.method = &method;
+    o.n_methods = 1;
+    const dis_status status = dis_scaled_run(NULL, arg, &o, &s);
+    if (status == DIS_OK) dis_scaled_destroy(s);
+    return status;
+}
+
+static void test_preferences_faults(void **state)
+{
+    (void)state;
+    dis_votes *votes = read_text(DIS_SCALE_PAIRWISE, "a,b,worker,label\nx,y,u,a\ny,z,u,a\nz,x,v,b\nx,y,v,b\n"
+                                                     "x,z,w,a\ny,z,w,tie\nx,y,s,a\nz,y,s,a\n");
+    walk_faults(walk_preferences, NULL, votes);
+    dis_votes_destroy(votes);
+}
+
 static void test_faults(void **state)
 {
     (void)state;
@@ -624,14 +646,23 @@ static void test_other_scale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numeric),         cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_pairs),           cmocka_unit_test(test_pairwise_likelihoods),
-        cmocka_unit_test(test_pairwise_sparse), cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_ordinal),         cmocka_unit_test(test_measures_only),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_other_scale),     cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_pairwise_faults), cmocka_unit_test(test_repeated_pairs),
-        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_too_large_spread),
+        cmocka_unit_test(test_numeric),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_pairwise_likelihoods),
+        cmocka_unit_test(test_pairwise_sparse),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_ordinal),
+        cmocka_unit_test(test_measures_only),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_other_scale),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_pairwise_faults),
+        cmocka_unit_test(test_preferences_faults),
+        cmocka_unit_test(test_repeated_pairs),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_too_large_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

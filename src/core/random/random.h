@@ -39,6 +39,7 @@ typedef enum {
     DIS_STREAM_PAIR_RANKS,
     DIS_STREAM_PAIR_CAMPS,
     DIS_STREAM_PAIR_GROUPS,
+    DIS_STREAM_PAIR_FOLDS,
 } dis_stream;
 
 typedef struct {

@@ -31,11 +31,6 @@ typedef struct {
     uint64_t *key;                /* (n_workers) of their votes */
 } mixture;
 
-static double tie_of(const dis__pair_model *m, const double *parameter)
-{
-    return m->has_tie ? parameter[m->n_things] : 0;
-}
-
 static double penalties(const mixture *x)
 {
     double sum = 0;
@@ -54,7 +49,7 @@ static double expect(mixture *x)
             value[c] = log(x->share[c]);
             for (uint64_t i = x->m->worker_start[w]; i < x->m->worker_start[w + 1]; i++)
                 value[c] += x->model.ties->value(dis__pair_predictor(&x->model, i, parameter),
-                                                 tie_of(&x->model, parameter), x->model.cells->cell[i].n);
+                                                 dis__pair_tie(&x->model, parameter), x->model.cells->cell[i].n);
             most = fmax(most, value[c]);
         }
         for (size_t c = 0; c < x->n_camps; c++) total += exp(value[c] - most);
@@ -176,7 +171,7 @@ static void simulate(const dis__pairs *m, uint64_t number, double taste_sd, dis_
                                           : 0;
         double p[3];
         model.ties->predict(dis__pair_predictor(&model, i, m->plain_parameter) + taste,
-                            tie_of(&model, m->plain_parameter), p);
+                            dis__pair_tie(&model, m->plain_parameter), p);
         const double ties = model.ties->has_parameter ? 0 : c->n[2]; /* halves: ties stay */
         const size_t n = (size_t)(c->n[0] + c->n[1] + c->n[2] - ties);
         to[i] = *c;
@@ -286,6 +281,9 @@ dis_status dis__pairs_add_camps(dis__pairs *m, dis_scaled *out)
     DIS_TRY(fit_camps(&x, one, (size_t)m->o->restarts, 0, &camps));
     order_camps(&x, order);
     DIS_TRY(add_table(m, &x, order, out));
+    DIS_TRY(dis__scaled_allocate(out, &m->camp_parameter, x.n_camps * x.n, sizeof *m->camp_parameter));
+    for (size_t c = 0; c < x.n_camps; c++)
+        memcpy(m->camp_parameter + c * x.n, x.parameter + order[c] * x.n, x.n * sizeof *x.parameter);
     DIS_TRY(dis__scaled_allocate(out, &m->camp, 2 * x.n_workers, sizeof *m->camp));
     m->p_camp = m->camp + x.n_workers;
     for (size_t w = 0; w < x.n_workers; w++)

@@ -30,15 +30,10 @@ static double penalties(const dis__pair_model *m, const double *parameter)
     return m->penalty * sum;
 }
 
-static double tie_of(const dis__pair_model *m, const double *parameter)
-{
-    return m->has_tie ? parameter[m->n_things] : 0;
-}
-
 double dis__pair_objective(const dis__pair_model *m, const double *parameter)
 {
     double sum = 0;
-    const double t = tie_of(m, parameter);
+    const double t = dis__pair_tie(m, parameter);
     if (m->has_tie && !(t > m->ties->low)) return -INFINITY;
     for (size_t i = 0; i < m->cells->n; i++) {
         const dis__pair_cell *c = &m->cells->cell[i];
@@ -75,7 +70,7 @@ static void add_bend(const dis__pair_model *m, size_t i, const double bend[3], d
 double dis__pair_derive(const dis__pair_model *m, const double *parameter, dis__pair_space *space)
 {
     const size_t n = space->n;
-    const double t = tie_of(m, parameter);
+    const double t = dis__pair_tie(m, parameter);
     double sum = 0, tie_slope = 0;
     if (space->hessian) memset(space->hessian, 0, n * n * sizeof *space->hessian);
     for (size_t k = 0; k < n; k++) {
@@ -158,7 +153,7 @@ static double rater_value(const dis__pair_model *m, const uint64_t *start, size_
 {
     double sum = 0;
     for (uint64_t i = start[w]; i < start[w + 1]; i++)
-        sum += m->ties->value(dis__pair_predictor(m, i, parameter), tie_of(m, parameter), m->cells->cell[i].n);
+        sum += m->ties->value(dis__pair_predictor(m, i, parameter), dis__pair_tie(m, parameter), m->cells->cell[i].n);
     return sum;
 }
 
@@ -170,7 +165,7 @@ static void step_rater(const dis__pair_model *m, const uint64_t *start, size_t w
     for (uint64_t i = start[w]; i < start[w + 1]; i++) {
         const dis__pair_cell *c = &m->cells->cell[i];
         const dis__pair_likelihood d =
-            m->ties->evaluate(dis__pair_predictor(m, i, parameter), tie_of(m, parameter), c->n);
+            m->ties->evaluate(dis__pair_predictor(m, i, parameter), dis__pair_tie(m, parameter), c->n);
         const double by = p->scales_scores ? parameter[c->a] - parameter[c->b] : 1;
         before += d.value;
         slope += by * d.x;

@@ -8,6 +8,7 @@
  * pair_errors.c     covariances for new annotators and new tasks
  * pair_ranks.c      intervals of ranks, for each thing and for all at once
  * pair_camps.c      latent camps of annotators; known groups
+ * pair_preferences.c probability of each preference: soft targets for reward models
  * pairs_tables.c    tables; pair_agreement.c: agreement of annotators
  * bradley_terry.c   options and the row of the model */
 #ifndef DIS_SCALED_PAIRS_H
@@ -22,7 +23,7 @@ enum { DIS_PAIRS_MAX_COVARIATES = 16, DIS_PAIRS_MAX_CAMPS = 8 };
 typedef struct {
     int64_t iterations, camps, restarts, permutations;
     double tolerance, penalty, spread, side_spread;
-    int reliability, ties, position, sides;
+    int reliability, ties, position, sides, preferences;
 } dis__pairs_options;
 
 typedef struct {
@@ -59,6 +60,19 @@ typedef struct {
 static inline size_t dis__pair_n_parameters(const dis__pair_model *m)
 {
     return m->n_things + m->has_tie + m->n_x;
+}
+
+static inline double dis__pair_tie(const dis__pair_model *m, const double *parameter)
+{
+    return m->has_tie ? parameter[m->n_things] : 0;
+}
+
+/* Probability that the first of two things is preferred; a tie counts half. */
+static inline double dis__pair_preference(const dis__tie_model *ties, double predictor, double tie)
+{
+    double p[3];
+    ties->predict(predictor, tie, p);
+    return p[0] + .5 * p[2];
 }
 
 /* Arrays that a fit needs, for a number of parameters and cells. */
@@ -99,7 +113,8 @@ typedef struct {
     dis__pair_errors plain_errors;
     uint32_t *component; /* (n_things): things that comparisons connect; scores mean nothing between components */
     size_t n_components;
-    double *camp, *p_camp; /* (n_workers) most probable camp, from 1, and its probability; NULL: none were estimated */
+    double *camp_parameter; /* (n_camps, parameters of `plain`), the largest camp first; NULL: none were estimated */
+    double *camp, *p_camp;  /* (n_workers) most probable camp, from 1, and its probability; NULL: none were estimated */
     size_t n_strong; /* components of "has won or tied against"; more than n_components: the penalty bounds scores */
 } dis__pairs;
 
@@ -175,6 +190,7 @@ double dis__pair_difference_error(const dis__pair_errors *e, size_t n, size_t k,
 dis_status dis__pairs_add_ranks(dis__pairs *m, dis_scaled *out);
 dis_status dis__pairs_add_camps(dis__pairs *m, dis_scaled *out);
 dis_status dis__pairs_add_groups(dis__pairs *m, dis_scaled *out);
+dis_status dis__pairs_add_preferences(dis__pairs *m, dis_scaled *out);
 /* Scores less the mean of their component, and ranks within it. */
 dis_status dis__pairs_center(const dis__pairs *m, const double *score, dis_scaled *out, double *centered, double *rank);
 

@@ -176,14 +176,6 @@ static dis_status add_raters(dis__pairs *m, dis_scaled *out)
     return dis__scaled_sort_table(out, &out->table[table], key);
 }
 
-/* Probability that thing a is preferred to b, in the middle of positions and covariates; a tie counts half. */
-static double predict_preference(const dis__pairs *m, size_t a, size_t b)
-{
-    double p[3];
-    m->model.ties->predict(m->parameter[a] - m->parameter[b], m->model.has_tie ? m->parameter[m->n_things] : 0, p);
-    return p[0] + .5 * p[2];
-}
-
 static bool is_same_pair(const dis__comparison *p, const dis__comparison *q)
 {
     return (p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a);
@@ -215,7 +207,8 @@ static dis_status add_pairs(dis__pairs *m, dis_scaled *out)
         count[dis__pair_opinion(x)][to]++;
     }
     for (size_t i = 0; i < n; i++) {
-        chance[i] = predict_preference(m, a[i], b[i]);
+        chance[i] = dis__pair_preference(m->model.ties, m->parameter[a[i]] - m->parameter[b[i]],
+                                         dis__pair_tie(&m->model, m->parameter));
         key[i] = -fabs((count[0][i] + .5 * count[2][i]) / (count[0][i] + count[1][i] + count[2][i]) - .5);
     }
     c[0] = (dis_scaled_column){.name = "a", .names = m->things, .index = a};
@@ -233,5 +226,6 @@ dis_status dis__pairs_add_results(dis__pairs *m, dis_scaled *out)
     DIS_TRY(dis__pairs_add_ranks(m, out));
     DIS_TRY(add_coefficients(m, out));
     DIS_TRY(dis__pairs_add_groups(m, out));
+    DIS_TRY(dis__pairs_add_preferences(m, out));
     return add_measures(m, out);
 }
