@@ -62,6 +62,8 @@ static const struct {
     /* method and model */
     {"method", CLI_GROUP_METHOD, "label method or recipe, NAME[:key=value,...]; repeat to combine several [default]"},
     {"combine", CLI_GROUP_METHOD, "combination of label sets, NAME[:key=value,...] [set by the recipe]"},
+    {"covariate", CLI_GROUP_METHOD,
+     "pairwise: covariate in favor of the first candidate: A,B (difference), A,B@GROUP or A"},
     {"seed", CLI_GROUP_METHOD, "random seed (a method's own seed= takes precedence)"},
     {"encoder", CLI_GROUP_METHOD, "folder of a pretrained encoder from Hugging Face"},
     {"max-length", CLI_GROUP_METHOD, "maximum number of tokens per text [the encoder's maximum]"},

@@ -1,17 +1,9 @@
-/* dissent convert: votes of any source as task,worker,label; soft labels as annotation tools import them. */
+/* dissent convert: votes of any source as task,worker,label; soft labels as annotation tools import them; preferences
+ * for reward models (convert_trl.c). */
 #include "tool/files.h"
 #include "tool/table_columns.h"
-#include "input/texts_input.h"
+#include "labels/cmd_convert.h"
 #include <string.h>
-
-typedef struct {
-    cli_common common;
-    cli_votes_values reading;
-    cli_texts_values texts;
-    const char *output, *format, *numbers, *control, *object, *model, *source;
-    int to;
-    bool anonymise;
-} convert_values;
 
 #define OPTION(kind, field, name, ...) CLI_OPTION(convert_values, kind, field, name, __VA_ARGS__)
 
@@ -20,8 +12,8 @@ static const cli_option options[] = {
     OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT,
            .holds = "data.jsonl|README.md", .formats = "csv|tsv|jsonl|json", .standard = "the result"),
     OPTION(CHOICE, to, "to", .argument = "TARGET", .fallback = "votes",
-           .choices = "votes|label-studio|argilla|huggingface",
-           CLI_HELP(OUTPUT, "votes: write task,worker,label; others: convert soft labels for import into that tool")),
+           .choices = "votes|label-studio|argilla|huggingface|trl",
+           CLI_HELP(OUTPUT, "votes: task,worker,label; trl: preferences from pairwise votes; others: import soft labels")),
     OPTION(TEXT, format, "format", .argument = "FORMAT"),
     OPTION(FLAG, anonymise, "anonymise",
            CLI_HELP(OUTPUT, "votes: replace annotator names by numbers in order of first appearance")),
@@ -36,12 +28,27 @@ static const cli_option options[] = {
     OPTION(TEXT, source, "source", .argument = "FILE", .names = CLI_NAMES_FILE,
            CLI_HELP(INPUT, "label-studio, argilla: JSON export of the project, whose data are copied")),
     CLI_TEXTS_OPTIONS(convert_values, texts),
+    OPTION(TEXT, answers, "answers", .argument = "A,B",
+           CLI_HELP(INPUT, "trl: columns or JSON paths of the texts of the two answers in VOTES")),
+    OPTION(TEXT, answers_file, "answers-file", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "trl: table of the answers: the task column of VOTES, thing and text")),
+    OPTION(FLAG, conversational, "conversational",
+           CLI_HELP(OUTPUT, "trl: write prompt and answers as messages of user and assistant")),
+    OPTION(FLAG, margin, "margin", CLI_HELP(OUTPUT, "trl: add the column margin, the log-odds of p_chosen")),
+    OPTION(FLAG, per_vote, "per-vote",
+           CLI_HELP(OUTPUT, "trl: one row per vote instead of per pair, for trainers without soft targets")),
+    OPTION(REAL, min_preference, "min-preference", .argument = "P", .fallback = "0.5", .low = .5, .high = 1,
+           CLI_HELP(OUTPUT, "trl: skip pairs whose p_chosen is smaller")),
+    OPTION(LIST, method, "method", .argument = "SPEC", .names = CLI_NAMES_METHOD),
+    OPTION(LIST, covariate, "covariate", .argument = "NAME=COLUMNS"),
+    OPTION(COUNT, seed, "seed", .argument = "N", .fallback = "0"),
+    CLI_OPTION(convert_values, TEXT, reading.pair_a, "a", .argument = "COLUMN"),
+    CLI_OPTION(convert_values, TEXT, reading.pair_b, "b", .argument = "COLUMN"),
+    CLI_OPTION(convert_values, TEXT, groups.table, "worker-table", .argument = "FILE", .names = CLI_NAMES_FILE),
     CLI_VOTES_OPTIONS(convert_values, reading),
     CLI_COMMON_OPTIONS(convert_values),
 };
 /* clang-format on */
-
-extern const cli_command cli_cmd_convert;
 
 typedef struct {
     cli *c;
@@ -54,6 +61,11 @@ static const char *target(const convert_values *v)
 {
     return v->to > 0 && dis__export_target_get((size_t)v->to - 1) ? dis__export_target_get((size_t)v->to - 1)->name
                                                                   : NULL;
+}
+
+static bool is_trl(const convert_values *v)
+{
+    return v->to > 0 && !target(v);
 }
 
 static int convert_votes(convert_command *job)
@@ -126,18 +138,34 @@ static int convert_labels(convert_command *job)
 static int check_unused(cli *c, const convert_values *v)
 {
     const char *to = target(v);
-    const bool votes = !to, studio = to && strcmp(to, "label-studio") == 0,
-               hugging = to && strcmp(to, "huggingface") == 0;
+    const bool votes = v->to <= 0, trl = is_trl(v), studio = to && strcmp(to, "label-studio") == 0,
+               hugging = to && strcmp(to, "huggingface") == 0, tool = to && !hugging;
     const struct {
         bool given, fine;
         const char *name;
-    } rows[] = {{v->format != NULL, votes, "format"},          {v->anonymise, votes, "anonymise"},
-                {v->numbers != NULL, votes, "numbers"},        {v->control != NULL, to && !hugging, "control"},
-                {v->object != NULL, studio, "object"},         {v->model != NULL, to && !hugging, "model"},
-                {v->source != NULL, to && !hugging, "source"}, {v->texts.path != NULL, hugging, "texts"}};
+    } rows[] = {{v->format != NULL, votes, "format"},
+                {v->anonymise, votes, "anonymise"},
+                {v->numbers != NULL, votes, "numbers"},
+                {v->control != NULL, tool, "control"},
+                {v->object != NULL, studio, "object"},
+                {v->model != NULL, tool, "model"},
+                {v->source != NULL, tool, "source"},
+                {v->texts.path != NULL, hugging || trl, "texts"},
+                {v->answers != NULL, trl, "answers"},
+                {v->answers_file != NULL, trl, "answers-file"},
+                {v->conversational, trl, "conversational"},
+                {v->margin, trl, "margin"},
+                {v->per_vote, trl, "per-vote"},
+                {v->min_preference > .5, trl, "min-preference"},
+                {v->method.n > 0, trl, "method"},
+                {v->covariate.n > 0, trl, "covariate"},
+                {v->groups.table != NULL, trl, "worker-table"},
+                {v->reading.pair_a != NULL, trl, "a"},
+                {v->reading.pair_b != NULL, trl, "b"}};
+    const char *const name = trl ? "trl" : to ? to : "votes";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given && !rows[i].fine)
-            return cli_usage(c, "--%s has no effect with --to %s; leave it out", rows[i].name, to ? to : "votes");
+            return cli_usage(c, "--%s has no effect with --to %s; leave it out", rows[i].name, name);
     return 0;
 }
 
@@ -147,7 +175,8 @@ static int check_name(const convert_command *job)
     const convert_values *v = job->v;
     bool known;
     if (!v->output || cli_is_dash(v->output) || v->to == 3 || (v->format && !target(v))) return 0;
-    return cli_failed(job->c, dis__file_check_output(v->output, target(v) ? "json" : "csv|tsv|jsonl", &known));
+    const char *const formats = is_trl(v) ? "jsonl" : target(v) ? "json" : "csv|tsv|jsonl";
+    return cli_failed(job->c, dis__file_check_output(v->output, formats, &known));
 }
 
 /* The folder of a dataset: what is written in it must not be what is read. */
@@ -170,7 +199,7 @@ static int check(convert_command *job)
     cli *c = job->c;
     int code = check_unused(c, v);
     if (code == 0) code = check_name(job);
-    if (code == 0) code = texts_input_check(c, &v->texts, false);
+    if (code == 0) code = texts_input_check(c, &v->texts, is_trl(v));
     if (code == 0 && target(v) && job->in.n_paths > 1)
         code = cli_usage(c, "--to %s takes one file of labels, not %zu", target(v), job->in.n_paths);
     if (code == 0 && v->to == 3 && !v->output) code = cli_usage(c, "--to huggingface writes a folder; name it with -o");
@@ -180,7 +209,7 @@ static int check(convert_command *job)
                          strcmp(v->format, "parquet") == 0
                              ? " (Parquet: pandas.read_csv(VOTES).to_parquet(FILE) in Python)"
                              : "");
-    return code == 0 ? votes_input_check(&job->in) : code;
+    return code == 0 && !is_trl(v) ? votes_input_check(&job->in) : code;
 }
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
@@ -188,6 +217,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     convert_command job = {.c = c, .v = values};
     job.in = (votes_input){.c = c, .v = &job.v->reading, .paths = operands, .n_paths = n_operands};
     int code = check(&job);
+    if (code == 0 && is_trl(job.v)) return convert_to_trl(c, job.v, operands, n_operands);
     if (code == 0) code = cli_failed(c, cli_context_create(c, &job.v->common, &job.ctx));
     if (code == 0) code = target(job.v) ? convert_labels(&job) : convert_votes(&job);
     votes_input_free(&job.in);
@@ -204,11 +234,14 @@ const cli_command cli_cmd_convert = {
             "task,worker,label. Counts are written as one row per item with one column per class.\n\n"
             "With --to, the input is a file of soft labels as written by dissent labels. The output is what the other "
             "tool imports: predictions for Label Studio, suggestions for Argilla, or a folder for "
-            "datasets.load_dataset of Hugging Face.",
+            "datasets.load_dataset of Hugging Face.\n\n"
+            "With --to trl, the input is pairwise votes. The output has one JSON line per pair of answers: chosen, "
+            "rejected and p_chosen, the probability that chosen is preferred.",
     .examples = "  dissent convert export.json --preset label-studio -o votes.csv\n"
                 "  dissent convert export.json --preset label-studio --anonymise --numbers workers.csv -o votes.csv\n"
                 "  dissent convert labels.csv --to label-studio --source export.json -o import.json\n"
-                "  dissent convert labels.csv --to huggingface --texts items.csv -o dataset\n",
+                "  dissent convert labels.csv --to huggingface --texts items.csv -o dataset\n"
+                "  dissent convert votes.csv --to trl --task question --answers text_a,text_b -o pairs.jsonl\n",
     .basic = "preset|task,worker,label|source|texts|to|output|format|anonymise|numbers|quiet",
     .names = CLI_NAMES_FILE,
     .min = 1,

@@ -192,7 +192,7 @@ static int work(scaled_command *job, dis_context **ctx)
     if (code == 0 && dis_context_rank(*ctx) == 0) {
         const dis_scaled_view view = dis_scaled_get_view(result);
         print_summary(job, &view);
-        code = write_all(job, result, &view);
+        code = job->write ? job->write(job, *ctx, result) : write_all(job, result, &view);
     }
     dis_scaled_destroy(result);
     return code;

@@ -15,7 +15,8 @@ typedef struct {
     const char *name;
 } scaled_unused;
 
-typedef struct {
+typedef struct scaled_command scaled_command;
+struct scaled_command {
     cli *c;
     const cli_command *command;
     const cli_common *common;
@@ -30,9 +31,12 @@ typedef struct {
     const cli_list *covariates;                  /* of comparisons, NAME=COLUMNS; NULL: none can be named */
     const cli_groups_values *groups;             /* of annotators; NULL: none can be named */
     uint64_t top;                                /* rows; 0: 20 for people, else all */
-    const scaled_unused *unused;                 /* (n_unused) */
+    /* Writes the result instead of the tables above; an exit code, errors are reported already. NULL: tables */
+    int (*write)(scaled_command *job, dis_context *ctx, const dis_scaled *result);
+    const void *user;
+    const scaled_unused *unused; /* (n_unused) */
     size_t n_unused;
-} scaled_command;
+};
 
 /* Covariates of comparisons and groups of annotators, for dis_scaled_options. */
 typedef struct {

@@ -24,6 +24,8 @@ typedef struct dis__table_writer dis__table_writer;
 dis_status dis__table_writer_create(const char *path, const char *format, const char *const *columns, size_t n_columns,
                                     dis__table_writer **out);
 void dis__table_writer_text(dis__table_writer *table, const char *text, size_t n);
+/* A list of one message, {"role": role, "content": text}; of JSONL only. */
+void dis__table_writer_message(dis__table_writer *table, const char *role, const char *text, size_t n);
 void dis__table_writer_real(dis__table_writer *table, double x);
 void dis__table_writer_count(dis__table_writer *table, uint64_t x);
 /* An empty cell; null in JSONL. */

@@ -1,4 +1,4 @@
-"""The Python blocks of guides, concepts and evidence run in order, each page in a folder with the files of
+"""The Python blocks of guides, concepts, evidence and reference pages run in order, each page in a folder with the files of
 tests/cli/support/page_files.sh."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TOOL = pathlib.Path(dissent.__file__).absolute().parents[2] / "dissent"  # links
 # pytorch.md: test_examples.py, which also compares its losses with the library.
 PAGES = [
     page.relative_to(ROOT).as_posix()
-    for folder in ("guides", "concepts", "evidence")
+    for folder in ("guides", "concepts", "evidence", "reference")
     for page in sorted((ROOT / "docs" / folder).glob("*.md"))
     if page.name != "pytorch.md" and "```python\n" in page.read_text()
 ]
@@ -33,7 +33,7 @@ def test_page(page, tmp_path, monkeypatch):
     if not TOOL.exists():
         pytest.skip("the command line tool is not next to the package")
     text = (ROOT / page).read_text()
-    for module in ("datasets", "matplotlib", "pandas", "polars", "torch", "transformers"):
+    for module in ("datasets", "matplotlib", "pandas", "polars", "torch", "transformers", "trl"):
         if re.search(rf"^import {module}\b", text, re.M):
             pytest.importorskip(module)
     environment = {**os.environ, "PATH": f"{TOOL.parent}{os.pathsep}{os.environ['PATH']}"}

@@ -100,6 +100,20 @@ void dis__table_writer_text(dis__table_writer *table, const char *text, size_t n
                                      : dis__format_json_string(at, text, n));
 }
 
+void dis__table_writer_message(dis__table_writer *table, const char *role, const char *text, size_t n)
+{
+    static const char begin[] = "[{\"role\":\"", middle[] = "\",\"content\":", end[] = "}]";
+    const size_t n_role = strlen(role);
+    char *at = cell(table, dis__saturating_size(n, 6, n_role + sizeof begin + sizeof middle + sizeof end));
+    if (!at) return;
+    memcpy(at, begin, sizeof begin - 1), at += sizeof begin - 1;
+    memcpy(at, role, n_role), at += n_role;
+    memcpy(at, middle, sizeof middle - 1), at += sizeof middle - 1;
+    at = dis__format_json_string(at, text, n);
+    memcpy(at, end, sizeof end - 1);
+    end_cell(table, at + sizeof end - 1);
+}
+
 void dis__table_writer_real(dis__table_writer *table, double x)
 {
     char *at = cell(table, DIS_REAL_TEXT);

@@ -76,6 +76,15 @@ page_files() {
         cp texts.csv items.csv
         ;;
     hugging-face) cp -r "$encoder" minilm ;;
+    preference-datasets)
+        cp -r "$encoder" minilm
+        awk 'BEGIN { print "question,a,b,annotator,winner,prompt,text_a,text_b"
+            for (i = 0; i < 60; i++) { q = i % 20; a = q % 3; b = (a + 1) % 3; w = int(i / 20)
+                print "q" q ",m" a ",m" b ",w" w "," ((q + w) % 4 ? "a" : "b") ",prompt " q ",answer " a " " q ",answer " b " " q } }' >judgments.csv
+        awk 'BEGIN { print "question,text"; for (q = 0; q < 20; q++) print "q" q ",prompt " q }' >prompts.csv
+        awk 'BEGIN { print "question,thing,text"; for (q = 0; q < 20; q++) for (m = 0; m < 3; m++) print "q" q ",m" m ",answer " m " " q }' >answers.csv
+        dissent convert judgments.csv --to trl --task question --text prompt --answers text_a,text_b -q -o pairs.jsonl
+        ;;
     votes)
         cp "$fixtures/export.label-studio.json" export.json
         cp "$fixtures/export.mturk.csv" batch.csv
