@@ -6,8 +6,9 @@
 coverage   share of 95 % intervals of `certify` that contain the population value, with 100 and 400 labelled items:
            new items and new annotators are drawn for each crowd
 drift      share of crowds without a change in which `check` reports one, where every item of 1,000 is a look (50 looks
-           of 20 items are a part of these), and after a drop of kappa by .10 the number of items until it is reported,
-           beside the number that a test of fixed size with the same level needs for power .9
+           of 20 items are a part of these), and after a drop of kappa by .10 the number of items until it is reported.
+           A test of fixed size with the same level and the same information (the certificate is uncertain, too) is
+           compared: its power with so many items, and the items that it needs for the power of `check`
 noise      share of crowds in which people answer at random and a judge is certified with `--min-kappa .1`
 """
 
@@ -18,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from statistics import NormalDist
 
 import numpy as np
 
@@ -147,8 +149,32 @@ def first_alarm(tool, certificate, rows, n_items):
     return high
 
 
+LEVEL = 0.03  # of the agreement: .6 of .05
+
+
+def shares(rows):
+    """The share of people's votes that equal the judge's answer, for each item in the order of the rows."""
+    answer = {task: label for task, worker, label in rows if worker == "judge"}
+    votes = {}
+    for task, worker, label in rows:
+        if worker != "judge":
+            votes.setdefault(task, []).append(label == answer[task])
+    return np.array([np.mean(v) for v in votes.values()])
+
+
+def fixed_size(certificate, x):
+    """z of the drop after 1, 2, ... items, with the variances of `check`; new people as many as in the certificate."""
+    base = json.load(open(certificate))["baselines"]["agreement"]
+    n, items = base["n"], base["item_variance"]
+    fixed = base["variance"] + max(0, base["variance"] - items / n)
+    t = np.arange(1, len(x) + 1)
+    mean, square = np.cumsum(x - base["mean"]) / t, np.cumsum((x - base["mean"]) ** 2)
+    own = (square - t * mean**2) / np.maximum(t - 1, 1)
+    return -mean / np.sqrt((n * items + t * own) / (n + t) / t + fixed)
+
+
 def drift(tool, crowd, n_certified, n_crowds, seed):
-    alarms, found, fixed, late = 0, [], [], 0
+    alarms, found, z = 0, [], []
     # The accuracy of the judge at which kappa is .10 lower.
     kappa = crowd.truth()["kappa", "judge"]
     worse = next(
@@ -162,17 +188,24 @@ def drift(tool, crowd, n_certified, n_crowds, seed):
         certificate = tool.file("certificate.json")
         tool.run("certify", tool.write("votes.csv", crowd.draw(rng, n_certified)), "--judge", "judge", "-o", certificate)
         alarms += tool.run("check", certificate, tool.write("later.csv", crowd.draw(rng, 1000)), "--judge", "judge") == 7
-        base = json.load(open(certificate))["baselines"]["agreement"]
-        people = max(0, base["variance"] - base["item_variance"] / base["n"])
-        room = (drop / (1.96 + 1.2816)) ** 2 - base["variance"] - people
-        fixed.append(base["item_variance"] / room if room > 0 else np.inf)
-        n = first_alarm(tool, certificate, crowd.draw(rng, 1500, judge=confusion(worse, crowd.n)), 1500)
-        late += n is None
-        found.append(1500 if n is None else n)
+        rows = crowd.draw(rng, 1500, judge=confusion(worse, crowd.n))
+        z.append(fixed_size(certificate, shares(rows)))
+        n = first_alarm(tool, certificate, rows, 1500)
+        found.append(np.inf if n is None else n)
+    found = np.array(found)
+    power = (np.array(z) > NormalDist().inv_cdf(1 - LEVEL)).mean(0)
+    power = np.convolve(power, np.ones(51) / 51, "valid")  # from 26 items on: a running mean
+    detected = np.isfinite(found).mean()
+    needed = next((k + 26 for k, p in enumerate(power) if p >= detected), None)
+    median = np.median(found)
     print(f"  certificate of {n_certified} items: false alarms {100 * alarms / n_crowds:.1f} % of {n_crowds}")
     print(
-        f"  drop of kappa by .10 (agreement by {drop:.3f}): items until the alarm: mean {np.mean(found):.0f}, median "
-        f"{np.median(found):.0f}, none within 1,500: {late}; fixed size at power .9: median {np.median(fixed):.0f}"
+        f"  drop of kappa by .10 (agreement by {drop:.3f}): found in {100 * detected:.1f} % within 1,500 items, after "
+        f"{np.minimum(found, 1500).mean():.0f} on average, median {median:.0f}"
+    )
+    print(
+        f"  test of fixed size: {needed} items for this power; with {median:.0f} items power "
+        f"{100 * power[int(median) - 26]:.1f} %; with 1,475 items {100 * power[-1]:.1f} %"
     )
     sys.stdout.flush()
 
@@ -191,6 +224,7 @@ def main():
     parser.add_argument("tool", help="the dissent executable")
     parser.add_argument("--crowds", type=int, default=400)
     parser.add_argument("--only", choices=["coverage", "drift", "noise"])
+    parser.add_argument("--certified", type=int, nargs="+", default=[400, 2000], help="items of the certificates of drift")
     o = parser.parse_args()
     tool = Tool(o.tool)
     if o.only in (None, "coverage"):
@@ -200,8 +234,8 @@ def main():
                 coverage(tool, crowd, n_items, o.crowds, (1, number, n_items))
     if o.only in (None, "drift"):
         print("drift: three classes, 40 people")
-        for n_certified in (400, 2000):
-            drift(tool, CROWDS["three classes, 40 people"], n_certified, max(1, o.crowds // 4), (2, n_certified))
+        for n_certified in o.certified:
+            drift(tool, CROWDS["three classes, 40 people"], n_certified, max(1, o.crowds // 2), (2, n_certified))
     if o.only in (None, "noise"):
         print("noise")
         noise(tool, o.crowds, 3)

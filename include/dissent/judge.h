@@ -195,7 +195,7 @@ typedef struct {
     uint64_t n;           /* items */
     double certified;     /* the mean in the certificate */
     dis_metric now;       /* mean of the new votes; interval valid at every look (confidence sequence) */
-    double p;             /* anytime-valid p-value: 1 / the largest e-value so far, at most 1 */
+    double p;             /* p-value that is valid at every look */
     bool drifted;
     size_t since; /* item at which the change most likely began; SIZE_MAX: no drift */
 } dis_drift_row;

@@ -1,28 +1,32 @@
 /* Later votes against a certificate, valid at every look.
  *
  * With x_1, x_2, ... the values of items in their order, d = mean - certified mean after t items has, without drift,
- * the variance v = s^2 / t + S: s^2 is the variance of an item (the larger one of the certificate's and that of the new
- * items), S the variance of the certified mean plus what new annotators add. The likelihood ratio of a shift by a,
- * exp((d a - a^2 / 2) / v), is a martingale in t for every a, and so is any average over a. Therefore the largest value
- * of such an average exceeds 1 / level with probability level at most, at any number of looks (Ville 1939).
+ * the variance v = s^2 / t + S: s^2 is the variance of an item, in the certificate and the new items together, S the
+ * variance of the certified mean plus what new annotators add. In the information 1 / v, the score d / v is a Brownian
+ * motion. It ends at T = 1 / S, however many items follow: the certificate alone limits what can be known.
  *
- *   agreement       a = -.05, -.1, -.2, -.5 times (1 - chance agreement): drops of kappa; weights .2, .4, .2, .2
- *   shares, biases  a is normal with standard deviation .05 or .2, 1/2 each
+ *   agreement       a drop: the largest M of -d / v - a / v, with a = DROP (1 - chance agreement). The p-value is the
+ *                   probability that a Brownian motion on (0, T) exceeds the line M + a t (Siegmund 1985):
+ *                   1 - F((M + a T) / sqrt(T)) + exp(-2 a M) F((a T - M) / sqrt(T)). As S -> 0, it becomes the
+ *                   sequential probability ratio test of a drop by 2 a, exp(-2 a M).
+ *   shares, biases  the likelihood ratio of a normal shift with standard deviation .05 or .2, 1/2 each: a martingale,
+ *                   whose largest value exceeds 1 / level with probability level at most (Ville 1939)
  *
- * Half of the level goes to agreement, a quarter to the shares of all classes, a quarter to their biases. The interval
- * of the new mean is a confidence sequence (Robbins 1970). The change began most likely where the mean of the items
+ * .6 of the level goes to agreement, .2 to the shares of all classes, .2 to their biases. The interval of the new mean is a confidence sequence (Robbins 1970). The change began most likely where the mean of the items
  * after it differs most, by its standard error, from the mean before it, the certificate's items included.
  *
  * Cost: O(items x classes + votes). */
 #include "tool/arrays.h"
 #include "judge/judge_internal.h"
 #include "core/memory/memory.h"
+#include "core/numbers/erfc.h"
 #include "core/options/sized_structs.h"
 #include <math.h>
 #include <string.h>
 
 enum { BURN_IN = 20 };
 #define TUNING .04 /* of the confidence sequence: shortest near 200 items */
+#define DROP   .04 /* of kappa: tuned to find a drop by .10 */
 
 struct dis_drift {
     dis_drift_view view;
@@ -79,15 +83,11 @@ static size_t list_values(const work *w, const dis_drift_row *row)
 
 /* ---- evidence ---- */
 
-static double evidence_of_drop(double d, double v, double chance)
+/* The probability that a Brownian motion on (0, T) exceeds M + a t somewhere. */
+static double crossing_probability(double m, double a, double end)
 {
-    static const double drop[] = {.05, .1, .2, .5}, weight[] = {.2, .4, .2, .2};
-    double sum = 0;
-    for (size_t a = 0; a < 4; a++) {
-        const double shift = -drop[a] * (1 - chance);
-        sum += weight[a] * exp((d * shift - shift * shift / 2) / v);
-    }
-    return sum;
+    const double root = sqrt(end), above = (m + a * end) / root, below = (a * end - m) / root;
+    return .5 * dis__erfc(above / sqrt(2)) + .5 * exp(-2 * a * m) * dis__erfc(-below / sqrt(2));
 }
 
 static double evidence_of_change(double d, double v)
@@ -117,25 +117,25 @@ static double fixed_variance(const work *w, const dis_drift_row *row, const dis_
     return fmax(b->variance, floor_variance) + (row->kind == DIS_DRIFT_SHARE ? 0 : people * ratio);
 }
 
-static double largest_evidence(const work *w, const dis_drift_row *row, const dis_judge_baseline *b, size_t n,
-                               double *variance)
+/* The p-value, valid at every look; *variance: of an item. */
+static double test_values(const work *w, const dis_drift_row *row, const dis_judge_baseline *b, size_t n,
+                          double *variance)
 {
-    const double certified = item_variance(b), fixed = fixed_variance(w, row, b);
+    const double certified = item_variance(b), fixed = fixed_variance(w, row, b), n_certified = (double)b->n;
+    const double slope = DROP * (1 - w->certificate->chance_agreement);
+    const bool drops = row->kind == DIS_DRIFT_AGREEMENT;
     double sum = 0, squares = 0, largest = 0;
-    *variance = certified;
     for (size_t t = 1; t <= n; t++) {
         const double x = w->value[t - 1] - b->mean;
         sum += x;
         squares += x * x;
-        const double count = (double)t, d = sum / count;
-        *variance = fmax(certified, t > 1 ? (squares - sum * d) / (count - 1) : 0);
+        const double count = (double)t, d = sum / count, own = t > 1 ? (squares - sum * d) / (count - 1) : certified;
+        *variance = (n_certified * certified + count * own) / (n_certified + count);
         const double v = *variance / count + fixed;
-        if (t < BURN_IN) continue;
-        const double e = row->kind == DIS_DRIFT_AGREEMENT ? evidence_of_drop(d, v, w->certificate->chance_agreement)
-                                                          : evidence_of_change(d, v);
-        largest = fmax(largest, e);
+        if (t >= BURN_IN) largest = fmax(largest, drops ? (-d - slope) / v : evidence_of_change(d, v));
     }
-    return largest;
+    if (drops) return largest > 0 ? crossing_probability(largest, slope, 1 / fixed) : 1;
+    return largest > 1 ? 1 / largest : 1;
 }
 
 static size_t find_change(const work *w, const dis_judge_baseline *b, size_t n)
@@ -180,9 +180,9 @@ static void check_row(const work *w, dis_drift_row *row, const dis_judge_baselin
     row->now = dis__metric_undefined("no items");
     if (n == 0) return;
     for (size_t t = 0; t < n; t++) sum += w->value[t];
-    const double largest = largest_evidence(w, row, b, n, &variance);
+    const double p = test_values(w, row, b, n, &variance);
     row->now = sequence(w, n, sum / (double)n, variance, row->kind == DIS_DRIFT_BIAS ? -1 : 0);
-    if (largest > 0) row->p = fmin(1, 1 / (share * largest));
+    row->p = fmin(1, p / share);
     row->drifted = row->p <= w->level;
     if (row->drifted) row->since = find_change(w, b, n);
 }
@@ -225,9 +225,9 @@ static dis_status check_all(work *w, dis_drift *drift)
 {
     const dis_certificate_view *c = w->certificate;
     const size_t n = dis_names_count(c->classes);
-    const double each = .25 / (double)n;
+    const double each = .2 / (double)n;
     DIS_TRY(dis__alloc_zeroed(&drift->rows, 1 + 2 * n, sizeof *drift->rows));
-    check_row(w, &drift->rows[0], &c->agreement, .5);
+    check_row(w, &drift->rows[0], &c->agreement, .6);
     for (size_t k = 0; k < n; k++) {
         dis_drift_row *share = &drift->rows[1 + k], *bias = &drift->rows[1 + n + k];
         *share = (dis_drift_row){.kind = DIS_DRIFT_SHARE, .class_index = (uint32_t)k};
