@@ -255,6 +255,34 @@ def mtl_gains(results):
     return lines_of(["", "published", "released network", "default network", "smaller network, CPU"], rows)
 
 
+WHY_RELEASED = [
+    ("released network", "large-mtl-pos-released", "{}"),
+    ("ReLU between the layers of the heads", "why-mtl-pos-released", "ReLU in the heads: {}"),
+    ("15 characters, read at both ends", "why-mtl-pos-released", "15 characters at both ends: {}"),
+    ("no dropout between the encoders", "why-mtl-pos-released", "no dropout between encoders: {}"),
+    ("default network", "large-mtl-pos-default", "{}"),
+    ("default network, heads without ReLU", "why-mtl-pos-released", "default, linear heads: {}"),
+]
+
+
+def mtl_pos_why(results):
+    """Inverse KL on POS with single changes of the released network, and how much each change adds to its gain."""
+    accuracy, f1 = "test.accuracy", "test.macro_f1"
+    gains, rows = {}, []
+    for label, file, form in WHY_RELEASED:
+        two, one = form.format("gold+inverse-kl"), form.format("gold")
+        a, b = (results.by_seed(file, c, accuracy) for c in (two, one))
+        gains[label] = {s: a[s] - b[s] for s in sorted(a.keys() & b.keys())}
+        base = gains["released network"]
+        common = sorted(gains[label].keys() & base.keys())
+        more = summarize(gains[label][s] - base[s] for s in common) if len(rows) else None
+        row = [label, str(len(gains[label])), cell(results, file, one, [accuracy, f1])]
+        row += [gain(results, file, two, one, m) for m in (accuracy, f1)]
+        rows.append([*row, interval(more, accuracy) if more else ""])
+    header = ["", "seeds", "gold", "inverse KL: accuracy", "inverse KL: F1", "accuracy, less the released network's gain"]
+    return lines_of(header, rows)
+
+
 ENOUGH = 3  # seeds in which each case occurs in all folds
 SIZES = [("released network", "large-{}-released"), ("smaller network", "{}")]
 
@@ -342,6 +370,36 @@ def views(file, where, metrics, two_views=False, others=()):
         return lines_of(header, rows)
 
     return table
+
+
+RAW_SETS = [
+    ("POS", "large-multi-view-pos", "words"),
+    ("toxicity, another set", "large-multi-view-toxicity", "test"),
+    ("MRE", "large-multi-view-mre-released", "strong"),
+    ("RTE", "large-multi-view-rte", "snli"),
+]
+
+
+def raw_likelihood(results):
+    """CLL and log-loss without calibration, over the seeds that have both."""
+
+    def both(file, where, name):
+        measures = [f"{where}.{m}" for m in ("calibrated_log_likelihood", "log_loss")]
+        values = [results.by_seed(file, name, m) for m in measures]
+        common = sorted(values[0].keys() & values[1].keys())
+        means = [summarize(v[s] for s in common).mean for v in values]
+        return " / ".join(shown(x, m) for x, m in zip(means, measures)), len(common)
+
+    header, columns = [""], []
+    conditions = [("gold alone", "gold"), ("silver alone", "silver")]
+    conditions += [(METHOD_TITLES.get(v, v), v) for v in VIEWS]
+    conditions += [(f"gold + {METHOD_TITLES.get(v, v)}", f"gold + {v}") for v in ("standard", "centroid")]
+    for label, file, where in RAW_SETS:
+        texts, counts = zip(*(both(file, where, name) for _, name in conditions))
+        n = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(max(counts))
+        header.append(f"{label}, {n} seeds")
+        columns.append(texts)
+    return lines_of(header, [[label, *row] for (label, _), row in zip(conditions, zip(*columns))])
 
 
 def last_epoch(results):
@@ -525,6 +583,7 @@ TABLES = {
     "cifar10h": cifar10h,
     "mtl-gains": mtl_gains,
     **{key: networks(key, where) for _, key, where in SETS},
+    "mtl-pos-why": mtl_pos_why,
     "who-is-right": who_is_right,
     "label-accuracy": label_accuracy,
     "label-log-loss": label_log_loss,
@@ -543,6 +602,7 @@ TABLES = {
     ),
     "views-rte": views("large-multi-view-rte", "snli", ["macro_f1", "calibrated_log_likelihood", "log_loss"]),
     "last-epoch": last_epoch,
+    "raw-likelihood": raw_likelihood,
     "without-pretraining": without_pretraining,
     "soft-hard": soft_hard,
     "entropies": entropies,

@@ -1,25 +1,25 @@
 #!/bin/sh
-# Makes the runs that papers/results.md lists as not rerun, on a GPU, in order of importance, and keeps their lines.
+# Makes runs of papers/experiments that need a GPU, and keeps their lines.
 # usage: papers/tools/run_on_gpu.sh SECONDS FOLDER [STEP...]
 #   SECONDS   time limit; a step is skipped if less than half of its expected time is left
 #   FOLDER    gets runs.tar.gz (papers/runs with the new lines), store.tar.gz (results.sqlite of the runs) and times.txt
-#   STEP      names of the table below [all]
+#   STEP      names of the table below [cifar toxicity pos, whose lines are incomplete]
 # DISSENT: the tool; DISSENT_DATA: the data sets; DISSENT_ENCODERS: folder of the encoders; DEVICE: cuda, or cpu to try the script;
-# JOBS: parallel runs; SEEDS: seeds of the steps rte, mre, toxicity and pos [0..19]; COMMIT: of the tool, for the lines.
-# The expected seconds are those of one H200 with 8 parallel runs and all seeds. A run that the time limit interrupts is
-# lost; the others are kept, and another call continues.
+# JOBS: parallel runs [12]; SEEDS: seeds of the steps rte, mre, toxicity and pos [0..19]; COMMIT: of the tool, for the lines.
+# The expected seconds are those of one H200 with all seeds. A run that the time limit interrupts is lost; the others are
+# kept, and another call continues.
 #
 # step        expected  runs  what
-# speed             30     5  seconds per step of the released tagger, one run at a time
+# cifar            420    30  CIFAR-10H: the runs whose lines are read from a chart
+# why              260   200  POS in five folds: single changes of the released network
 # table-3          120   300  released networks of M7 and M8, with their predictions
-# cifar-later      240    14  later recipe of CIFAR-10H: seeds 7 to 9, and 3 and 4 of the softmax
 # cifar-first      210    30  paper's recipe of CIFAR-10H, all metrics, 10 seeds: S18
 # popquorn          60    10  POPQUORN with MPNet: E10
 # chaosnli         150    60  ChaosNLI with MPNet, 10 seeds: E1 to E3
 # rte              360   360  RTE with log-loss without calibration
-# toxicity         630   520  toxicity with log-loss
-# pos              910   520  POS with log-loss
-# mre              470   360  MRE without class weights
+# toxicity        1000   520  toxicity with log-loss
+# pos             1400   520  POS with log-loss
+# mre              330   360  MRE without class weights
 set -u
 if [ $# -lt 2 ]; then
     sed -n '2,24s/^# \{0,1\}//p' "$0" >&2
@@ -28,12 +28,12 @@ fi
 end=$(($(date +%s) + $1))
 out=$2
 shift 2
-[ $# -gt 0 ] || set -- speed table-3 cifar-later cifar-first popquorn chaosnli rte toxicity pos mre
+[ $# -gt 0 ] || set -- cifar toxicity pos
 source=$(cd "$(dirname "$0")/../.." && pwd)
 dissent=${DISSENT:-$source/build/dissent}
 data=${DISSENT_DATA:-$source/../shared/data}
 device=${DEVICE:-cuda}
-jobs=${JOBS:-8}
+jobs=${JOBS:-12}
 seeds=${SEEDS:-0..19}
 store=${STORE:-$out/stores/gpu.results}
 mkdir -p "$out" "$(dirname "$store")"
@@ -56,22 +56,14 @@ run() {
 
 for step; do
     case $step in
-    speed)
-        run speed 30 1 large-mtl-pos-released --filter objective=gold --filter seed=0
-        python3 - "$store/results.sqlite" <<'P' | tee -a "$out/times.txt"
-import sqlite3, sys
-done = "select avg(seconds) from runs where experiment = 'large-mtl-pos-released' and state = 'done'"
-s = sqlite3.connect(sys.argv[1]).execute(done).fetchone()[0]
-print(f"speed: {s:.2f} s per run, {1000 * s / 90:.1f} ms per step of 90, prediction included" if s else "speed: no runs")
-P
+    cifar)
+        run cifar-softmax 80 4 cifar10h --filter "soft, softmax" --filter model=resnet --filter seed=0..9
+        run cifar-later 340 4 cifar10h --filter "later recipe" --filter seed=0..4
         ;;
+    why) run why 260 "$jobs" why-mtl-pos-released ;;
     table-3)
         run table-3-pos 60 "$jobs" large-mtl-pos-released --filter objective=gold --filter objective=gold+ce
         run table-3-stemming 60 "$jobs" large-mtl-stemming-released --filter objective=gold --filter objective=gold+inverse-kl
-        ;;
-    cifar-later)
-        run cifar-later 200 "$jobs" cifar10h --filter "later recipe" --filter seed=7..9
-        run cifar-later-softmax 40 "$jobs" cifar10h --filter "soft, softmax, later recipe" --filter seed=3..4
         ;;
     popquorn) run popquorn 60 "$jobs" encoder-popquorn --filter encoder=mpnet ;;
     chaosnli) run chaosnli 150 "$jobs" encoder-chaosnli --filter encoder=mpnet --filter seed=0..9 ;;
@@ -81,9 +73,9 @@ P
         done
         ;;
     rte) run rte 360 "$jobs" large-multi-view-rte --filter "seed=$seeds" ;;
-    toxicity) run toxicity 630 "$jobs" large-multi-view-toxicity --filter "seed=$seeds" ;;
-    pos) run pos 910 "$jobs" large-multi-view-pos --filter "seed=$seeds" ;;
-    mre) run mre 470 "$jobs" large-multi-view-mre --filter "seed=$seeds" ;;
+    toxicity) run toxicity 1000 "$jobs" large-multi-view-toxicity --filter "seed=$seeds" ;;
+    pos) run pos 1400 "$jobs" large-multi-view-pos --filter "seed=$seeds" ;;
+    mre) run mre 330 "$jobs" large-multi-view-mre --filter "seed=$seeds" ;;
     *)
         echo "no step \"$step\"" >&2
         exit 2
