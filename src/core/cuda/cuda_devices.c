@@ -29,7 +29,10 @@ static int count_all(char why[DIS_DEVICE_WHY])
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
     if (error == cudaErrorInsufficientDriver && driver == 0)
-        snprintf(why, DIS_DEVICE_WHY, "no NVIDIA driver is installed (libcuda.so.1 was not found)");
+        snprintf(
+            why, DIS_DEVICE_WHY,
+            "no NVIDIA driver is installed (libcuda.so.1 was not found); install the one of your system, on Debian "
+            "with apt-get install nvidia-driver");
     else if (error == cudaErrorInsufficientDriver)
         snprintf(why, DIS_DEVICE_WHY,
                  "the driver is too old: it knows CUDA %d.%d, and %d.%d is needed; install a newer one", driver / 1000,
@@ -92,6 +95,10 @@ size_t dis_device_plugin(const dis__device_host *host, dis__device_row *rows, si
         dis__cuda_add_networks(row);
         dis__cuda_add_em(row);
         dis__cuda_add_bootstrap(row);
+    }
+    if (n == 0) {
+        const size_t length = strlen(why);
+        dis__cuda_missing_libraries(why + length, DIS_DEVICE_WHY - length);
     }
     return n;
 }

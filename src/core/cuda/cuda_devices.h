@@ -12,6 +12,9 @@ void dis__cuda_add_networks(dis__device_row *row);
 void dis__cuda_add_em(dis__device_row *row);
 void dis__cuda_add_bootstrap(dis__device_row *row);
 
+/* Which libraries that networks use were not found, and how to install them: "; ..." for each. */
+void dis__cuda_missing_libraries(char *text, size_t n);
+
 /* While a step of a network is captured, no thread may allocate or free device memory: the driver would invalidate the
  * capture. */
 void dis__cuda_lock(void);

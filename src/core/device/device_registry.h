@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { DIS_DEVICE_ROWS = 17, DIS_DEVICE_NETWORKS = 2, DIS_DEVICE_WHY = 400 };
+enum { DIS_DEVICE_ROWS = 17, DIS_DEVICE_NETWORKS = 2, DIS_DEVICE_WHY = 600 };
 
 /* Functions for one kind of work; `functions` NULL: the device does not support it. `size`: of their struct, which
  * differs if a library was built from other sources. */

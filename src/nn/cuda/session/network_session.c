@@ -254,11 +254,19 @@ static dis_status synchronise(void *session)
     return DIS_OK;
 }
 
+void dis__cuda_missing_libraries(char *text, size_t n)
+{
+    char why[DIS_DEVICE_WHY];
+    const bool cublas = dis__cublas_open(why), cudnn = dis__cudnn_is_installed();
+    snprintf(text, n, "%s%s%s", cublas ? "" : "; networks fail: ", cublas ? "" : why,
+             cudnn ? "" : "; convolutions are slower: cuDNN 9 is not installed; run pip install nvidia-cudnn-cu13");
+}
+
 /* The GPU, and libraries that networks use but which were not found. */
 static void describe(const dis__device *device, char *text, size_t n)
 {
     struct cudaDeviceProp p;
-    char why[DIS_DEVICE_WHY];
+    char missing[2 * DIS_DEVICE_WHY];
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
@@ -266,12 +274,10 @@ static void describe(const dis__device *device, char *text, size_t n)
         snprintf(text, n, "not answering");
         return;
     }
-    const bool cublas = dis__cublas_open(why), cudnn = dis__cudnn_is_installed();
-    snprintf(text, n, "%s, %d multiprocessors, compute capability %d.%d, %zu MiB, CUDA %d.%d, driver for %d.%d%s%s%s",
+    dis__cuda_missing_libraries(missing, sizeof missing);
+    snprintf(text, n, "%s, %d multiprocessors, compute capability %d.%d, %zu MiB, CUDA %d.%d, driver for %d.%d%s",
              p.name, p.multiProcessorCount, p.major, p.minor, p.totalGlobalMem >> 20, runtime / 1000,
-             runtime % 1000 / 10, driver / 1000, driver % 1000 / 10,
-             cublas ? "" : "; networks fail: ", cublas ? "" : why,
-             cudnn ? "" : "; convolutions are slower: cuDNN 9 is not installed; run pip install nvidia-cudnn-cu13");
+             runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, missing);
 }
 
 static dis_status usable(const dis__device *device)
