@@ -25,17 +25,15 @@ static int fail(void)
     static const struct {
         DWORD code;
         int number;
-    } errors[] = {{ERROR_FILE_NOT_FOUND, ENOENT},    {ERROR_PATH_NOT_FOUND, ENOENT},
-                  {ERROR_INVALID_NAME, ENOENT},      {ERROR_BAD_PATHNAME, ENOENT},
-                  {ERROR_BAD_NETPATH, ENOENT},       {ERROR_ACCESS_DENIED, EACCES},
-                  {ERROR_SHARING_VIOLATION, EACCES}, {ERROR_FILE_EXISTS, EEXIST},
-                  {ERROR_ALREADY_EXISTS, EEXIST},    {ERROR_DISK_FULL, ENOSPC},
-                  {ERROR_HANDLE_DISK_FULL, ENOSPC},  {ERROR_LOCK_VIOLATION, EWOULDBLOCK},
-                  {ERROR_NOT_ENOUGH_MEMORY, ENOMEM}, {ERROR_OUTOFMEMORY, ENOMEM},
-                  {ERROR_COMMITMENT_LIMIT, ENOMEM},  {ERROR_TOO_MANY_OPEN_FILES, EMFILE},
-                  {ERROR_INVALID_HANDLE, EBADF},     {ERROR_DIR_NOT_EMPTY, ENOTEMPTY},
-                  {ERROR_DIRECTORY, ENOTDIR},        {ERROR_BROKEN_PIPE, EPIPE},
-                  {ERROR_INVALID_FUNCTION, EINVAL},  {ERROR_INVALID_PARAMETER, EINVAL}};
+    } errors[] = {
+        {ERROR_FILE_NOT_FOUND, ENOENT},      {ERROR_PATH_NOT_FOUND, ENOENT},      {ERROR_MOD_NOT_FOUND, ENOENT},
+        {ERROR_INVALID_NAME, ENOENT},        {ERROR_BAD_PATHNAME, ENOENT},        {ERROR_BAD_NETPATH, ENOENT},
+        {ERROR_ACCESS_DENIED, EACCES},       {ERROR_SHARING_VIOLATION, EACCES},   {ERROR_FILE_EXISTS, EEXIST},
+        {ERROR_ALREADY_EXISTS, EEXIST},      {ERROR_DISK_FULL, ENOSPC},           {ERROR_HANDLE_DISK_FULL, ENOSPC},
+        {ERROR_LOCK_VIOLATION, EWOULDBLOCK}, {ERROR_NOT_ENOUGH_MEMORY, ENOMEM},   {ERROR_OUTOFMEMORY, ENOMEM},
+        {ERROR_COMMITMENT_LIMIT, ENOMEM},    {ERROR_TOO_MANY_OPEN_FILES, EMFILE}, {ERROR_INVALID_HANDLE, EBADF},
+        {ERROR_DIR_NOT_EMPTY, ENOTEMPTY},    {ERROR_DIRECTORY, ENOTDIR},          {ERROR_BROKEN_PIPE, EPIPE},
+        {ERROR_INVALID_FUNCTION, EINVAL},    {ERROR_INVALID_PARAMETER, EINVAL}};
     const DWORD code = GetLastError();
     errno = EIO;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
@@ -152,7 +150,7 @@ static int open_wide(const wchar_t *path, int flags, DWORD attributes)
                          : flags & O_CREAT ? (flags & O_TRUNC ? CREATE_ALWAYS : OPEN_ALWAYS)
                          : flags & O_TRUNC ? TRUNCATE_EXISTING
                                            : OPEN_EXISTING;
-    if (flags & DIS__OS_FOLDER) attributes |= FILE_FLAG_BACKUP_SEMANTICS;
+    if (access == O_RDONLY) attributes |= FILE_FLAG_BACKUP_SEMANTICS; /* opens folders too, as POSIX does */
     if (flags & DIS__OS_NO_LINK) attributes |= FILE_FLAG_OPEN_REPARSE_POINT;
     const HANDLE file = CreateFileW(path, wanted, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, manner,
                                     attributes | FILE_ATTRIBUTE_NORMAL, NULL);
@@ -232,7 +230,7 @@ int dis__os_poll_input(int fd, int milliseconds)
     if (kind == FILE_TYPE_CHAR) return WaitForSingleObject(file, (DWORD)milliseconds) == WAIT_OBJECT_0;
     for (int waited = 0; kind == FILE_TYPE_PIPE; waited += STEP) {
         DWORD n;
-        if (!PeekNamedPipe(file, NULL, 0, NULL, &n, NULL)) return GetLastError() == ERROR_BROKEN_PIPE ? 1 : fail();
+        if (!PeekNamedPipe(file, NULL, 0, NULL, &n, NULL)) return 1; /* closed, or it cannot tell: reading waits */
         if (n || waited >= milliseconds) return n > 0;
         Sleep(STEP);
     }
@@ -404,7 +402,8 @@ int dis__os_remove_folder(const char *path)
     return widen(path, wide) ? (RemoveDirectoryW(wide) ? 0 : fail()) : -1;
 }
 
-/* A file that another thread or program has open cannot be replaced until it is closed. */
+/* Replaces an empty folder, as POSIX does. A file that another thread or program has open cannot be replaced until it is
+ * closed. */
 int dis__os_rename(const char *from, const char *to)
 {
     enum { STEP_MS = 10, PATIENCE_MS = 2000 };
@@ -412,7 +411,11 @@ int dis__os_rename(const char *from, const char *to)
     if (!widen(from, a) || !widen(to, b)) return -1;
     for (int waited = 0; !MoveFileExW(a, b, MOVEFILE_REPLACE_EXISTING); waited += STEP_MS) {
         const DWORD code = GetLastError();
-        if ((code != ERROR_ACCESS_DENIED && code != ERROR_SHARING_VIOLATION) || waited >= PATIENCE_MS) return fail();
+        if (code == ERROR_ACCESS_DENIED && RemoveDirectoryW(b)) continue;
+        if ((code != ERROR_ACCESS_DENIED && code != ERROR_SHARING_VIOLATION) || waited >= PATIENCE_MS) {
+            SetLastError(code);
+            return fail();
+        }
         Sleep(STEP_MS);
     }
     return 0;
@@ -610,10 +613,19 @@ bool dis__os_library_file(void (*function)(void), char *path, size_t n)
     return true;
 }
 
+/* Of this thread's last call of dis__os_open_library(). */
+static _Thread_local char library_error[600];
+
 void *dis__os_open_library(const char *path)
 {
     wide_path wide;
-    return widen(path, wide) ? (void *)LoadLibraryW(wide) : NULL;
+    void *library = widen(path, wide) ? (void *)LoadLibraryW(wide) : NULL;
+    if (!library) {
+        char text[100];
+        snprintf(library_error, sizeof library_error, "%s: cannot open: %s", path,
+                 dis__os_error_text((fail(), errno), text, sizeof text));
+    }
+    return library;
 }
 
 void *dis__os_find_symbol(void *library, const char *name)
@@ -626,7 +638,7 @@ void *dis__os_find_symbol(void *library, const char *name)
 
 const char *dis__os_library_error(void)
 {
-    return "the library could not be loaded";
+    return library_error;
 }
 
 void dis__os_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, double seconds)
