@@ -9,7 +9,6 @@
 #include "core/parallel/pool.h"
 #include "core/system_calls.h"
 #include "io/files/folder.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +38,7 @@ dis_status dis__vote_lines_open(const char *path, const dis_votes_options *optio
     if (fd < 0) return dis__fail_io("open", path);
     struct stat st;
     if (dis__os_file_stat(fd, &st) == 0) {
-        const dis_status status = dis__check_not_endless(fd, &st, path);
+        const dis_status status = S_ISDIR(st.st_mode) ? dis__fail_folder(path) : dis__check_not_endless(fd, &st, path);
         if (status != DIS_OK && !standard) close(fd);
         DIS_TRY(status);
     }
@@ -89,7 +88,6 @@ dis_status dis__vote_lines_wait(dis_context *ctx, dis__vote_lines *l)
             ready = dis__sys_poll_input(l->fd, STEP_MS);
         } while (ready == 0);
         const ssize_t n = ready < 0 ? -1 : dis__sys_read(l->fd, l->buffer + l->used, l->capacity - l->used);
-        if (n < 0 && errno == EISDIR) return dis__fail_folder(l->path);
         if (n < 0) return dis__fail_io("read", l->path);
         l->used += (size_t)n;
         l->ended = n == 0;
