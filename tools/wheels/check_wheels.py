@@ -1,12 +1,11 @@
 """Checks the wheels of build/wheels/dist and writes docs/reference/platforms.md: the second half of `./run wheels`.
 
 Every wheel is opened: size, tag, stable ABI, the symbols and libraries that it needs. Linux wheels are also installed and
-run in bare Debian systems (debootstrap), those of other CPUs under qemu-user. What this machine cannot run is listed as
-built. Checks need root; without it, nothing is run.
+run in bare Debian systems (debootstrap), those of other CPUs under qemu-user; this needs root. The page lists as built what
+this machine cannot run.
 """
 
 import glob
-import json
 import os
 import re
 import shutil
@@ -16,15 +15,23 @@ import tempfile
 import zipfile
 
 import pefile
+import ziglang
 from macholib.MachO import MachO
-from targets import MAX_MB, PYTHON_TAG, TARGETS
+from macholib.SymbolTable import SymbolTable
+from targets import MAX_MB, PYTHON_TAG, select
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORK = os.path.join(ROOT, "build", "wheels")
 PAGE = os.path.join(ROOT, "docs", "reference", "platforms.md")
 INSTALLED = os.path.join(ROOT, "tests", "packaging", "installed_package.py")
-BEGIN, END = "<!-- wheels: begin -->\n", "<!-- wheels: end -->\n"
+NO_COMPILER = "for compiler in cc gcc clang; do if command -v $compiler; then exit 1; fi; done"
+DIFFERENT = os.path.join(ROOT, "tests", "packaging", "windows_differences.tsv")  # golden case, reason
+SYSTEM_SYMBOLS = os.path.join(os.path.dirname(ziglang.__file__), "lib", "libc", "darwin", "libSystem.tbd")
 IMPORT_SECONDS = 0.3
+
+# How programs of aarch64 begin, and which bits of that count.
+ELF_AARCH64 = bytes.fromhex("7f454c460201010000000000000000000200b700")
+ELF_MASK = bytes.fromhex("ffffffffffffff00fffffffffffffffffeffffff")
 
 # CPU time of the import, with that of NumPy; other processes on the machine do not count.
 IMPORT = """
@@ -63,7 +70,7 @@ def mirror():
 
 
 def debian(release, include, architecture=None):
-    """The folder of a bare Debian system. Of another architecture, packages are unpacked but not configured."""
+    """The folder of a bare Debian system."""
     folder = os.path.join(WORK, "roots", architecture or release)
     if os.path.isdir(folder):
         return folder
@@ -71,30 +78,47 @@ def debian(release, include, architecture=None):
     if os.path.exists(new):
         raise CheckError(f"{new} is left of an interrupted run; unmount what is mounted below it and remove it")
     os.makedirs(os.path.dirname(folder), exist_ok=True)
-    foreign = ["--foreign", f"--arch={architecture}"] if architecture else []
     packages = ",".join(["ca-certificates", *include])
-    run(["unshare", "--mount", "debootstrap", *foreign, "--variant=minbase", f"--include={packages}", release, new, mirror()])
-    if architecture:
-        for package in sorted(glob.glob(os.path.join(new, "var/cache/apt/archives/*.deb"))):
-            run(["dpkg-deb", "-x", package, new])
+    run(["unshare", "--mount", "debootstrap", *([f"--arch={architecture}"] if architecture else []), "--variant=minbase",
+         f"--include={packages}", release, new, mirror()])
     os.rename(new, folder)
     return folder
 
 
+def emulate_aarch64():
+    """Lets the kernel start programs of aarch64 with qemu, in chroots too. Returns whether it does."""
+    formats = "/proc/sys/fs/binfmt_misc"
+    qemu = shutil.which("qemu-aarch64-static")
+    if not qemu:
+        raise CheckError("qemu-aarch64-static is not installed")
+    try:
+        if not os.path.exists(os.path.join(formats, "register")):
+            run(["mount", "-t", "binfmt_misc", "binfmt_misc", formats])
+        if not os.path.exists(os.path.join(formats, "qemu-aarch64")):
+            magic = ELF_AARCH64.hex(" ").replace(" ", "\\x")
+            mask = ELF_MASK.hex(" ").replace(" ", "\\x")
+            with open(os.path.join(formats, "register"), "w", encoding="ascii") as file:
+                file.write(f":qemu-aarch64:M::\\x{magic}:\\x{mask}:{qemu}:F")
+    except (CheckError, OSError):
+        return False
+    return True
+
+
 def inside(root, command):
     """A shell command in a Debian system, without network and without this machine's environment."""
-    return run(["unshare", "--net", "--mount", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8",
-                "chroot", root, "sh", "-ec", command])
+    return run(["unshare", "--net", "--mount", "--pid", "--fork", "sh", "-ec",
+                'mount -t proc proc "$1/proc"; exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 '
+                'chroot "$1" sh -ec "$2"', "sh", root, command])
 
 
-def numpy_wheels(folder, version, machine):
-    """NumPy for a Python version, downloaded once."""
+def other_wheels(folder, version, machine):
+    """NumPy, and pandas for the example of README.md, for a Python version, downloaded once."""
     os.makedirs(folder, exist_ok=True)
     tag = f"cp{version.replace('.', '')}"
-    if not glob.glob(os.path.join(folder, f"numpy-*-{tag}-{tag}-*{machine}.whl")):
-        platforms = [f"--platform=manylinux_2_{minor}_{machine}" for minor in (28, 27, 17)] + [f"--platform=manylinux2014_{machine}"]
+    if not glob.glob(os.path.join(folder, f"pandas-*-{tag}-{tag}-*{machine}.whl")):
+        platforms = [f"--platform=manylinux_2_{minor}_{machine}" for minor in (28, 27, 24, 17)] + [f"--platform=manylinux2014_{machine}"]
         run([sys.executable, "-m", "pip", "download", "-q", "--only-binary=:all:", *platforms, f"--python-version={version}",
-             "--no-deps", "-d", folder, "numpy"])
+             "-d", folder, "numpy", "pandas"])
 
 
 def find_wheel(target):
@@ -132,15 +156,25 @@ def check_contents(target, wheel, tree):
         checked.append("imports")
     else:
         check_macos(tool, module, target)
-        checked.append("load commands")
+        checked.append("symbols, load commands")
     return tool, checked
 
 
 def check_macos(tool, module, target):
-    """Only the system library is linked, the oldest macOS is that of the tag, and arm64 code is signed."""
+    """Only the system library is linked and has all symbols, the oldest macOS is that of the tag, and arm64 code is signed."""
     version = tuple(int(part) for part in re.search(r"macosx_(\d+)_(\d+)", target.tag).groups())
-    for path in (tool, module):
-        for header in MachO(path).headers:
+    with open(SYSTEM_SYMBOLS, encoding="utf-8") as file:
+        known = set(re.findall(r"[\w$]+", file.read()))
+    for path, python in ((tool, False), (module, True)):
+        program = MachO(path)
+        table = SymbolTable(program)
+        undefined = {name.decode() for _, name in table.undefsyms} - known
+        undefined -= {name for name in undefined if python and name.startswith(("_Py", "__Py"))}
+        if undefined:
+            raise CheckError(f"{os.path.basename(path)} needs symbols that macOS lacks: {' '.join(sorted(undefined))}")
+        if python and b"_PyInit__core" not in {name for _, name in table.extdefsyms}:
+            raise CheckError(f"{os.path.basename(path)} does not export PyInit__core")
+        for header in program.headers:
             libraries = {name for _, _, name in header.walkRelocatables()}
             if libraries - {"/usr/lib/libSystem.B.dylib"}:
                 raise CheckError(f"{os.path.basename(path)} links {sorted(libraries)}")
@@ -169,26 +203,30 @@ def check_windows(tool, module):
 # ---- what runs ----
 
 
-def install_and_run(release, wheel, python, machine="x86_64"):
-    """pip installs the wheel in a bare Debian system, and the package and the tool run."""
-    root = debian(release, ["python3", "python3-venv"])
+def install_and_run(release, wheel, python, architecture=None):
+    """pip installs the wheel in a bare Debian system, and the package and the tool run. Emulated, the import has no limit."""
+    root = debian(release, ["python3", "python3-venv"], architecture)
+    machine = "aarch64" if architecture else "x86_64"
     packages = os.path.join(root, "wheels")
     shutil.rmtree(packages, ignore_errors=True)
-    cache = os.path.join(WORK, "numpy")
-    numpy_wheels(cache, python, machine)
+    cache = os.path.join(WORK, "others")
+    other_wheels(cache, python, machine)
     os.makedirs(packages)
-    for path in [wheel, *glob.glob(os.path.join(cache, f"*{machine}.whl"))]:
+    others = glob.glob(os.path.join(cache, f"*{machine}.whl")) + glob.glob(os.path.join(cache, "*-any.whl"))
+    for path in [wheel, *others, INSTALLED, os.path.join(ROOT, "README.md"), os.path.join(ROOT, "debian", "tests", "readme")]:
         shutil.copy(path, packages)
-    shutil.copy(INSTALLED, os.path.join(root, "wheels", "installed_package.py"))
     with open(os.path.join(packages, "import.py"), "w", encoding="utf-8") as file:
         file.write(IMPORT)
     output = inside(root, "cd /tmp && rm -rf venv && python3 -m venv venv && venv/bin/pip install -q --no-index "
-                    "--find-links /wheels dissent-labels && venv/bin/python /wheels/installed_package.py && "
-                    "for i in 1 2 3; do venv/bin/python /wheels/import.py; done; ! command -v cc gcc clang")
+                    "--find-links /wheels dissent-labels pandas && venv/bin/python /wheels/installed_package.py && "
+                    "for i in 1 2 3; do venv/bin/python /wheels/import.py; done; " + NO_COMPILER +
+                    "; cd /wheels && PATH=/tmp/venv/bin:$PATH sh readme")
+    if architecture:
+        return "pip, import, tool, README"
     seconds = min(float(value) for value in re.findall(r"^import ([0-9.]+)$", output, re.M))
     if seconds > IMPORT_SECONDS:
         raise CheckError(f"the import takes {seconds} s; at most {IMPORT_SECONDS} s are allowed")
-    return f"pip, import ({seconds:.2f} s), tool"
+    return f"pip, import ({seconds:.2f} s), tool, README"
 
 
 def run_tool(root, tool, release):
@@ -234,32 +272,40 @@ def run_experiment(command, label):
     return label
 
 
+def golden_cases(command):
+    """tests/cli/cases with the Windows tool. Those of DIFFERENT may differ, for the reasons given there; no others."""
+    with open(DIFFERENT, encoding="utf-8") as file:
+        different = dict(line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
+    with tempfile.TemporaryDirectory() as folder:
+        tool = os.path.join(folder, "dissent")
+        with open(tool, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\n{command} "$@"\n')
+        os.chmod(tool, 0o755)
+        done = subprocess.run(["sh", os.path.join(ROOT, "tests", "cli", "run_cases.sh")], capture_output=True, text=True, check=False,
+                              env={**os.environ, "DISSENT": tool, "DISSENT_FAULTY": tool, "DISSENT_SOURCE": ROOT})
+    with open(os.path.join(WORK, "golden-cases.log"), "w", encoding="utf-8") as file:
+        file.write(done.stdout + done.stderr)
+    count = re.search(r"^(\d+) cases$", done.stdout, re.M)
+    if not count:
+        raise CheckError(f"run_cases.sh: {done.stdout[-300:]}{done.stderr[-300:]}")
+    failed = re.findall(r"^case (\S+)(?: is not what it was|: left behind)", done.stdout, re.M)
+    unexpected = sorted(set(failed) - set(different))
+    if unexpected:
+        raise CheckError(f"golden cases differ, see build/wheels/golden-cases.log: {' '.join(unexpected)}")
+    return f"wine: {int(count[1]) - len(set(failed))} of {count[1]} golden cases"
+
+
 def check_linux_x86_64(wheel, tool, _tree):
     yield lambda: run_tool(debian("bullseye", []), tool, "Debian 11")
     yield lambda: "Debian 12: " + install_and_run("bookworm", wheel, "3.11")
     yield lambda: "Debian 13: " + install_and_run("trixie", wheel, "3.13")
 
 
-def check_linux_aarch64(wheel, tool, tree):
-    del wheel
-    qemu = shutil.which("qemu-aarch64-static")
-    if not qemu:
-        raise CheckError("qemu-aarch64-static is not installed")
-    root = debian("bookworm", ["python3"], "arm64")
-    prefix = f"{qemu} -L {root}"
-    yield lambda: run_here(f"{prefix} {tool}", "Debian 12 under qemu: tool")
-
-    def imports():
-        cache = os.path.join(WORK, "numpy")
-        numpy_wheels(cache, "3.11", "aarch64")
-        for path in glob.glob(os.path.join(cache, "*cp311*aarch64.whl")):
-            with zipfile.ZipFile(path) as archive:
-                archive.extractall(tree)
-        environment = {**os.environ, "PYTHONPATH": tree, "PYTHONHOME": os.path.join(root, "usr")}
-        run([*prefix.split(), os.path.join(root, "usr/bin/python3.11"), "-c", IMPORT], env=environment)
-        return "Debian 12 under qemu: import"
-
-    yield imports
+def check_linux_aarch64(wheel, tool, _tree):
+    if emulate_aarch64():
+        yield lambda: "Debian 12 under qemu: " + install_and_run("bookworm", wheel, "3.11", "arm64")
+    else:
+        yield lambda: run_here(f"qemu-aarch64-static -L {debian('bookworm', [], 'arm64')} {tool}", "Debian 12 under qemu: tool")
 
 
 def check_musl_x86_64(_wheel, tool, _tree):
@@ -279,6 +325,7 @@ def check_windows_x86_64(_wheel, tool, _tree):
     command = f"WINEPREFIX={prefix} WINEDEBUG=-all DISPLAY= {wine} {tool}"
     yield lambda: run_here(command, "wine: tool")
     yield lambda: run_experiment(command, "wine: experiment")
+    yield lambda: golden_cases(command)
 
 
 RUNS = {
@@ -291,62 +338,38 @@ RUNS = {
 
 
 def check_target(target):
-    """What was seen: {"state", "checked", "ran"}, with "failed" where a check failed."""
+    """The cells of the row: state, what was checked, what ran. Raises CheckError."""
     wheel = find_wheel(target)
     if not wheel:
-        return {"state": "planned", "checked": [], "ran": []}
-    row = {"state": "built", "checked": [], "ran": []}
+        raise CheckError(f"build/wheels/dist contains no wheel for {target.tag}")
     with tempfile.TemporaryDirectory() as tree:
-        try:
-            tool, row["checked"] = check_contents(target, wheel, tree)
-            for check in RUNS.get(target.name, lambda *_: ())(wheel, tool, tree):
-                row["ran"].append(check())
-                row["state"] = "tested"
-        except (CheckError, OSError, ValueError, IndexError) as error:
-            row["failed"] = str(error)
-    return row
+        tool, checked = check_contents(target, wheel, tree)
+        ran = [check() for check in RUNS.get(target.name, lambda *_: ())(wheel, tool, tree)]
+    return ["tested" if ran else "built", ", ".join(checked), "; ".join(ran) or "-"]
 
 
-# ---- the table ----
-
-
-def table(rows):
-    lines = ["| platform | wheel | state | checked | run |", "|---|---|---|---|---|"]
-    for target in TARGETS:
-        row = rows[target.name]
-        lines.append(f"| {target.label} | `{target.tag}` | {row['state']} | {', '.join(row['checked']) or '-'} | "
-                     f"{'; '.join(row['ran']) or '-'} |")
-    return "\n".join(lines) + "\n"
-
-
-def write_page(rows):
+def write_row(target, cells):
+    """Replaces the row of the table on the page."""
     with open(PAGE, encoding="utf-8") as file:
-        text = file.read()
-    before, rest = text.split(BEGIN)
+        lines = file.read().splitlines()
+    row = next(i for i, line in enumerate(lines) if f"| `{target.tag}` |" in line)
+    lines[row] = "| " + " | ".join([target.label, f"`{target.tag}`", *cells]) + " |"
     with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + table(rows) + END + rest.split(END)[1])
+        file.write("\n".join(lines) + "\n")
 
 
 def main(names):
-    results = os.path.join(WORK, "results.json")
-    rows = {}
-    if os.path.exists(results):
-        with open(results, encoding="utf-8") as file:
-            rows = json.load(file)
     failed = False
-    for target in TARGETS:
-        if names and target.name not in names and target.name in rows:
-            continue
-        row = rows[target.name] = check_target(target)
-        print(f"{target.name:16} {row['state']:8} {', '.join(row['checked'] + row['ran'])}", flush=True)
-        if "failed" in row:
+    for target in select(names):
+        try:
+            cells = check_target(target)
+        except (CheckError, OSError, ValueError, IndexError) as error:
             failed = True
-            print(f"    FAILED: {row['failed']}", flush=True)
-    with open(results, "w", encoding="utf-8") as file:
-        json.dump(rows, file, indent=1)
-    if failed:
-        sys.exit(1)
-    write_page(rows)
+            print(f"{target.name}: FAILED: {error}", flush=True)
+            continue
+        write_row(target, cells)
+        print(f"{target.name}: {'; '.join(cells)}", flush=True)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

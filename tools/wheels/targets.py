@@ -1,10 +1,14 @@
-"""The platforms that wheels are built for, in the order of the table in docs/reference/platforms.md."""
+"""The platforms that wheels are built for, in the order of the table in docs/reference/platforms.md.
 
+targets.py [NAME...] prints the names of all platforms, or of those given.
+"""
+
+import sys
 from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """One platform: the target of zig (empty: planned, there is no wheel), the tag of the wheel, and its row in the docs."""
+    """One platform: the target of zig, the tag of the wheel, and its row in the docs."""
 
     name: str
     zig: str
@@ -23,3 +27,16 @@ TARGETS = (
 )
 PYTHON_TAG = "cp311-abi3"  # the lowest Python of the stable ABI: Py_LIMITED_API in python/CMakeLists.txt
 MAX_MB = 8
+
+
+def select(names):
+    """The platforms of these names; all without names."""
+    unknown = set(names) - {target.name for target in TARGETS}
+    if unknown:
+        sys.exit(f"no wheel for {min(unknown)}; expected one of {', '.join(target.name for target in TARGETS)}")
+    return [target for target in TARGETS if target.name in names or not names]
+
+
+if __name__ == "__main__":
+    for selected in select(sys.argv[1:]):
+        print(selected.name)
