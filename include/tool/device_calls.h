@@ -7,7 +7,8 @@
 /* Words without a number, such as "cuda", in one of several ranks of a machine: its devices in turn. Writes the name of
  * the device of this rank, "cuda:1". false: the words name a device by number or the CPU, or there is no such device. */
 bool dis__device_of_rank(const char *words, long rank, char *name, size_t n);
-/* Whether the driver of the device that these words name is loaded. Takes no time, unlike finding the device. */
+/* Whether these words name the first device of a machine whose driver is loaded. Takes no time, unlike finding the
+ * device. */
 bool dis__device_has_driver(const char *words);
 
 #endif

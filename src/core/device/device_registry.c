@@ -172,7 +172,7 @@ bool dis__device_of_rank(const char *words, long rank, char *name, size_t n)
 bool dis__device_has_driver(const char *words)
 {
     dis__device_name name;
-    if (dis__device_name_parse(words, &name) != DIS_OK || !name.machine) return false;
+    if (dis__device_name_parse(words, &name) != DIS_OK || !name.machine || name.ordinal > 0) return false;
     for (size_t l = 0; l < LIBRARIES; l++)
         if (libraries[l].machine == name.machine) return dis__sys_exists(libraries[l].driver);
     return false;
