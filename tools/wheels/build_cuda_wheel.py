@@ -31,6 +31,7 @@ Requires-Dist: {libraries[0]}
 Requires-Dist: {libraries[1]}
 Classifier: Environment :: GPU :: NVIDIA CUDA :: 13
 Classifier: Operating System :: POSIX :: Linux
+Description-Content-Type: text/markdown
 
 The GPU part of dissent-labels. Install it with `pip install "dissent-labels[cuda]"`.
 """

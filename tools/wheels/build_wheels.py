@@ -115,7 +115,7 @@ def compile_target(target):
 
 
 def add_urls(path):
-    """The links of the package's page: DISSENT_REPOSITORY_URL is the address of the published repository."""
+    """The links of the package's page, and full addresses in its text. DISSENT_REPOSITORY_URL is the published repository."""
     repository = os.environ.get("DISSENT_REPOSITORY_URL", "").rstrip("/")
     if not repository:
         return
@@ -123,6 +123,8 @@ def add_urls(path):
     with open(path, encoding="utf-8") as file:
         head, separator, body = file.read().partition("\n\n")
     urls = "".join(f"\nProject-URL: {name}, {repository}{page}" for name, page in pages.items())
+    body = re.sub(r"(!\[[^]]*\]\()(?!https?:)", rf"\1{repository}/raw/main/", body)
+    body = re.sub(r"((?<!!)\[[^]]*\]\()(?!https?:|#)", rf"\1{repository}/blob/main/", body)
     with open(path, "w", encoding="utf-8") as file:
         file.write(head + urls + separator + body)
 
