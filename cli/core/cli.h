@@ -231,6 +231,8 @@ void cli_message_format(const char *message, char *out, size_t size);
 int cli_usage(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says what the library's last call failed with; returns the exit code. */
 int cli_failed(cli *c, dis_status status);
+/* The same for bad data of a file that the message may not name: it is put before. */
+int cli_failed_on(cli *c, dis_status status, const char *path);
 /* suggestions.c: the suggestions at the end of a message of the library, "\n  `task` \"x\"" each, as commands. */
 void cli_suggestions_print(const cli *c, const char *lines);
 /* A line "Next: dissent NAME ...  # why" with a complete command: the user's inputs and the options that NAME has too,

@@ -205,6 +205,14 @@ int cli_failed(cli *c, dis_status status)
     return code;
 }
 
+int cli_failed_on(cli *c, dis_status status, const char *path)
+{
+    if (status != DIS_EDATA || strstr(dis_last_error(), path)) return cli_failed(c, status);
+    char message[1024];
+    snprintf(message, sizeof message, "%s", dis_last_error());
+    return cli_error(c, status, "%s: %s", path, message);
+}
+
 void cli_print(cli *c, const char *format, ...)
 {
     if (c->quiet) return;

@@ -36,17 +36,6 @@ typedef struct {
     double *p;
 } combine_command;
 
-/* DIS_EDATA messages of alignment name items, not files: put the file before. */
-static int failed_on(combine_command *job, dis_status status, const char *path)
-{
-    if (status == DIS_EDATA && !strstr(dis_last_error(), path)) {
-        char message[1024];
-        snprintf(message, sizeof message, "%s", dis_last_error());
-        return cli_error(job->c, status, "%s: %s", path, message);
-    }
-    return cli_failed(job->c, status);
-}
-
 static int read_all(combine_command *job)
 {
     dis_labels_read_options o = dis_labels_read_options_default();
@@ -62,7 +51,7 @@ static int read_all(combine_command *job)
         const dis_labels_view first = dis_labels_get_view(job->labels[0]);
         dis_labels *aligned;
         status = dis_labels_align(job->ctx, job->labels[m], first.tasks, first.classes, &aligned);
-        if (status != DIS_OK) return failed_on(job, status, job->paths[m]);
+        if (status != DIS_OK) return cli_failed_on(job->c, status, job->paths[m]);
         dis_labels_destroy(job->labels[m]);
         job->labels[m] = aligned;
     }
