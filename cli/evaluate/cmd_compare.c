@@ -267,8 +267,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     code = cli_ranks_end(c, ctx, work(&job, ctx));
     dis_comparison_destroy(job.comparison);
     free(job.labels);
-    free(job.vote_item);
-    free(job.vote_class);
+    dis_free(job.vote_item);
+    dis_free(job.vote_class);
     label_input_free(&job.in);
     votes_input_free(&job.votes);
     for (size_t s = 0; job.hard && s < v->a.n + v->b.n; s++) hard_labels_free(&job.hard[s]);

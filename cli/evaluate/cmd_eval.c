@@ -151,22 +151,10 @@ static int check_order(eval_command *job)
     return 0;
 }
 
-/* Votes are read with the classes of the predictions, so that a class without votes is not missed. */
 static int people_from_votes(eval_command *job, dis_context *ctx)
 {
     votes_input *in = &job->votes;
-    const dis_names *names = dis_labels_get_view(job->in.labels[0]).classes;
-    const size_t n = dis_names_count(names);
-    const char **classes = NULL;
-    if (!in->classes.n && !job->v->reading.lenient) {
-        classes = malloc((n ? n : 1) * sizeof *classes);
-        if (!classes) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
-        for (size_t k = 0; k < n; k++) classes[k] = dis_names_get(names, k, NULL);
-        in->how.classes = classes;
-        in->how.n_classes = n;
-    }
-    int code = votes_input_read(in, ctx);
-    free(classes);
+    const int code = votes_input_read_with_classes(in, ctx, dis_labels_get_view(job->in.labels[0]).classes);
     if (code != 0) return code;
     dis_fit_options how = dis_fit_options_default();
     how.seed = job->v->figures.seed;
@@ -350,8 +338,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     label_input_free(&job.in);
     dis_fit_destroy(job.fit);
     free(job.group);
-    free(job.vote_item);
-    free(job.vote_class);
+    dis_free(job.vote_item);
+    dis_free(job.vote_class);
     votes_input_free(&job.votes);
     dis_names_destroy(job.classes);
     dis_context_destroy(ctx);

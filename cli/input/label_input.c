@@ -1,6 +1,7 @@
 /* Files of soft labels, and gold labels, in one order. */
 #include "tool/json_writer.h"
 #include "input/label_input.h"
+#include "input/votes_input.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,20 +116,7 @@ dis_status label_input_write_json(const label_input *in, dis__json_writer *j)
     return status;
 }
 
-static size_t place_of(const dis_names *from, size_t i, const dis_names *to)
-{
-    size_t n;
-    const char *name = dis_names_get(from, i, &n);
-    return dis_names_find(to, name, n);
-}
-
 int label_input_match_votes(const label_input *in, const dis_votes_view *votes, size_t **item, size_t **class)
 {
-    const dis_alignment_view *t = &in->alignment;
-    *item = calloc(t->n_items + 1, sizeof **item);
-    *class = calloc(votes->n_classes + 1, sizeof **class);
-    if (!*item || !*class) return cli_error(in->c, DIS_ELIMIT, "no memory for the positions of %zu items", t->n_items);
-    for (size_t i = 0; i < t->n_items; i++) (*item)[i] = place_of(t->tasks, i, votes->tasks);
-    for (size_t k = 0; k < votes->n_classes; k++) (*class)[k] = place_of(votes->classes, k, t->classes);
-    return 0;
+    return votes_input_match(in->c, votes, in->alignment.tasks, in->alignment.classes, item, class);
 }

@@ -50,8 +50,7 @@ void label_input_print(label_input *in);
 /* As JSON: "inputs", each with what it had let pass. */
 dis_status label_input_write_json(const label_input *in, dis__json_writer *j);
 
-/* Where each item of the input is among votes, and each class of the votes in the input; SIZE_MAX: nowhere. The caller
- * frees both, also after a failure. */
+/* votes_input_match() for the items and classes of the input. */
 int label_input_match_votes(const label_input *in, const dis_votes_view *votes, size_t **item, size_t **class);
 
 #endif

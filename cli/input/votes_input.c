@@ -153,6 +153,30 @@ int votes_input_count_ranks(const votes_input *in)
     return in->c->replicates_data ? 1 : dis_context_n_ranks(in->ctx);
 }
 
+int votes_input_read_with_classes(votes_input *in, dis_context *ctx, const dis_names *names)
+{
+    const size_t n = dis_names_count(names);
+    const char **classes = NULL;
+    if (!in->classes.n && !in->v->lenient) {
+        classes = malloc((n ? n : 1) * sizeof *classes);
+        if (!classes) return cli_error(in->c, DIS_ELIMIT, "no memory for %zu classes", n);
+        for (size_t k = 0; k < n; k++) classes[k] = dis_names_get(names, k, NULL);
+        in->how.classes = classes;
+        in->how.n_classes = n;
+    }
+    const int code = votes_input_read(in, ctx);
+    free(classes);
+    return code;
+}
+
+int votes_input_match(cli *c, const dis_votes_view *votes, const dis_names *tasks, const dis_names *classes,
+                      size_t **item, size_t **class)
+{
+    dis_status status = dis__names_match_alloc(votes->tasks, tasks, item, NULL);
+    if (status == DIS_OK) status = dis__names_match_alloc(classes, votes->classes, class, NULL);
+    return cli_failed(c, status);
+}
+
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
 {
     const size_t n = in->view.n_items;

@@ -117,6 +117,13 @@ int votes_input_delimiter(cli *c, const char *text, int *out);
  * FILE". */
 int votes_input_check_unused(cli *c, const cli_votes_values *v, const char *remedy);
 int votes_input_read(votes_input *in, dis_context *ctx);
+/* The same with these classes, unless the user has given some, or accepts others with --lenient. So a class without votes
+ * is not missed, and a label that is not among them is an error with its position. */
+int votes_input_read_with_classes(votes_input *in, dis_context *ctx, const dis_names *classes);
+/* Where each of `tasks` is among the votes, and each class of the votes among `classes`; SIZE_MAX: nowhere. The caller
+ * frees both with dis_free(), also after a failure. */
+int votes_input_match(cli *c, const dis_votes_view *votes, const dis_names *tasks, const dis_names *classes,
+                      size_t **item, size_t **class);
 int votes_input_set(votes_input *in, dis_context *ctx); /* in->votes have come another way */
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path);
 void votes_input_free(votes_input *in);

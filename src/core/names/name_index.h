@@ -11,6 +11,7 @@
 #define DIS_CORE_NAMES_NAME_INDEX_H
 #include "dissent/names.h"
 #include "core/error.h"
+#include "tool/arrays.h"
 
 typedef struct {
     const dis_names *names; /* must outlive the index */
@@ -28,8 +29,6 @@ size_t dis__name_index_match(const dis__name_index *index, const dis_names *name
 /* The same for a list that is used once: row[i] is the index of name i of `to` in `from`. *found: their number; may be
  * NULL. */
 dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *row, size_t *found);
-/* The same in newly allocated memory; the caller frees it with dis__free(). */
-dis_status dis__names_match_alloc(const dis_names *from, const dis_names *to, size_t **row, size_t *found);
 /* *which: the first name of `from` that `to` lacks; SIZE_MAX: none. */
 dis_status dis__names_find_missing(const dis_names *from, const dis_names *to, size_t *which);
 /* *twice: as in dis__name_index_build(). */
