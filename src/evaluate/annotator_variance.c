@@ -1,20 +1,18 @@
 /* How metrics against people vary with the annotators: the human labels are recomputed without some of them.
  *
- * Annotators are left out one by one, or in BLOCKS random blocks if there are more. Items without other votes are left
+ * Annotators are left out one by one, or in 20 random blocks if there are more. Items without other votes are left
  * out too. The variance of single votes is that of the changes of single items, which the bootstrap over items contains
  * as well; it is known for metrics that are means over items (stats/crossed.h).
  *
- * Cost: at most BLOCKS + 1 runs of the label method, and as many evaluations without intervals. */
+ * Cost: at most 21 runs of the label method, and as many evaluations without intervals. */
 #include "evaluate/evaluation_internal.h"
+#include "evaluate/annotator_blocks.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "core/random/random.h"
 #include "dissent/fit.h"
 #include <math.h>
 #include <string.h>
-
-enum { BLOCKS = 20 };
 
 /* Whether the metric is a function of changes of single items: its value is the mean of a column, up to a factor. */
 static bool is_plain_mean(size_t metric)
@@ -29,9 +27,7 @@ typedef struct {
     const dis_evaluation_votes *from;
     dis_votes_view votes;
     bool wanted[DIS_EVALUATION_METRICS];
-    uint32_t *block; /* (n_workers): UINT32_MAX: no vote that counts */
-    size_t n_workers, n_blocks;
-    double effective;
+    dis__annotator_blocks blocks;
     uint32_t *task, *worker;
     uint16_t *label;
     size_t *row;       /* (n_items) current rows */
@@ -58,36 +54,13 @@ static void count_votes(const jackknife *l, double *n_votes)
     }
 }
 
-/* Annotators in random order are assigned to the blocks in turn. */
 static dis_status make_blocks(jackknife *l)
 {
-    const size_t n = l->votes.n_workers;
-    double *n_votes = NULL, of_block[BLOCKS] = {0};
-    uint32_t *order = NULL;
-    dis_status status = dis__alloc_array(&l->block, n, sizeof *l->block);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&n_votes, n, sizeof *n_votes);
-    if (status == DIS_OK) status = dis__alloc_array(&order, n, sizeof *order);
-    if (status == DIS_OK) {
-        count_votes(l, n_votes);
-        for (size_t w = 0; w < n; w++) {
-            l->block[w] = UINT32_MAX;
-            if (n_votes[w] > 0) order[l->n_workers++] = (uint32_t)w;
-        }
-        for (size_t i = l->n_workers; l->n_workers > BLOCKS && i > 1; i--) {
-            const size_t j = (size_t)dis__random_below(l->e->o.seed, DIS_STREAM_ANNOTATORS, i, i);
-            const uint32_t other = order[j];
-            order[j] = order[i - 1];
-            order[i - 1] = other;
-        }
-        for (size_t i = 0; i < l->n_workers; i++) {
-            l->block[order[i]] = (uint32_t)(i % BLOCKS);
-            of_block[i % BLOCKS] += n_votes[order[i]];
-        }
-        l->n_blocks = l->n_workers < BLOCKS ? l->n_workers : BLOCKS;
-        l->effective = dis__effective_number(of_block, l->n_blocks);
-    }
+    double *n_votes;
+    DIS_TRY(dis__alloc_zeroed(&n_votes, l->votes.n_workers, sizeof *n_votes));
+    count_votes(l, n_votes);
+    const dis_status status = dis__annotator_blocks_init(n_votes, l->votes.n_workers, l->e->o.seed, &l->blocks);
     dis__free(n_votes);
-    dis__free(order);
     return status;
 }
 
@@ -100,7 +73,7 @@ static dis_status gather_votes(jackknife *l, uint32_t block, dis_votes **out)
     size_t n = 0;
     for (size_t i = 0; i < v->n_items; i++)
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
-            if (l->block[v->worker[t]] == block) continue;
+            if (l->blocks.block[v->worker[t]] == block) continue;
             l->task[n] = (uint32_t)i;
             l->worker[n] = v->worker[t];
             l->label[n++] = v->label8 ? v->label8[t] : v->label16[t];
@@ -216,27 +189,27 @@ static dis_status prepare(jackknife *l)
     DIS_TRY(dis__alloc_array(&l->row, n, sizeof *l->row));
     DIS_TRY(dis__alloc_array(&l->q, dis__saturating_size(n, K, 0), sizeof *l->q));
     DIS_TRY(dis__alloc_array(&l->human, dis__saturating_size(n, K, 0), sizeof *l->human));
-    return dis__alloc_array(&l->value, (size_t)BLOCKS * DIS_EVALUATION_METRICS, sizeof *l->value);
+    return dis__alloc_array(&l->value, (size_t)DIS_ANNOTATOR_BLOCKS * DIS_EVALUATION_METRICS, sizeof *l->value);
 }
 
 static dis_status run(jackknife *l, dis__crossed_variances *out)
 {
     DIS_TRY(prepare(l));
-    if (l->n_workers > 1) {
+    if (l->blocks.n_workers > 1) {
         const size_t n = l->e->in.n_items * l->e->in.n_classes;
         memcpy(l->q, l->e->in.q, n * sizeof *l->q);
         memcpy(l->human, l->e->in.human, n * sizeof *l->human);
         DIS_TRY(evaluate_rows(l, l->e->in.n_items, &l->all));
-        for (size_t b = 0; b < l->n_blocks; b++) {
-            dis__progress(l->ctx, "annotators", (double)b / (double)l->n_blocks);
+        for (size_t b = 0; b < l->blocks.n_blocks; b++) {
+            dis__progress(l->ctx, "annotators", (double)b / (double)l->blocks.n_blocks);
             DIS_TRY(leave_block(l, b));
         }
     }
-    const double scale = ((double)l->n_blocks - 1) / (double)l->n_blocks;
+    const double scale = ((double)l->blocks.n_blocks - 1) / (double)l->blocks.n_blocks;
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) out[m] = (dis__crossed_variances){.votes = NAN};
-    for (size_t m = 0; m < DIS_EVALUATION_METRICS && l->n_workers > 1; m++) {
-        out[m].annotators = dis__jackknife(l->value + m, l->n_blocks, DIS_EVALUATION_METRICS);
-        out[m].df_annotators = dis__annotator_df(l->effective);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS && l->blocks.n_workers > 1; m++) {
+        out[m].annotators = dis__jackknife(l->value + m, l->blocks.n_blocks, DIS_EVALUATION_METRICS);
+        out[m].df_annotators = dis__annotator_df(l->blocks.effective);
         out[m].df_items = (double)l->e->in.n_items - 1;
     }
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
@@ -256,10 +229,10 @@ dis_status dis__evaluation_annotator_variance(dis_context *ctx, dis_evaluation *
         l.ctx = local;
     }
     const dis_status status = run(&l, e->crossed);
-    e->view.n_annotators = l.n_workers;
-    e->view.few_annotators = l.n_workers < DIS_EVALUATION_FEW_ANNOTATORS;
+    e->view.n_annotators = l.blocks.n_workers;
+    e->view.few_annotators = l.blocks.n_workers < DIS_EVALUATION_FEW_ANNOTATORS;
     dis_evaluation_destroy(l.all);
-    dis__free(l.block);
+    dis__free(l.blocks.block);
     dis__free(l.task);
     dis__free(l.worker);
     dis__free(l.label);
