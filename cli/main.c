@@ -24,6 +24,7 @@
     FULL(predict)               \
     FULL(eval)                  \
     FULL(compare)               \
+    FULL(conformal)             \
     FULL(model)                 \
     FULL(experiment)            \
     X(views)                    \

@@ -26,6 +26,7 @@
 #include "dissent/groups.h"
 #include "dissent/evaluate.h"
 #include "dissent/perspectives.h"
+#include "dissent/prediction_sets.h"
 #include "dissent/review.h"
 #include "dissent/panel.h"
 #include "dissent/scaled.h"

@@ -56,6 +56,7 @@ int core_add_groups(PyObject *module);
 int core_add_panel(PyObject *module);
 int core_add_judge(PyObject *module);
 int core_add_plan(PyObject *module);
+int core_add_prediction_sets(PyObject *module);
 int core_add_lewidi(PyObject *module);
 int core_add_perspectives(PyObject *module);
 int core_add_scaled(PyObject *module);

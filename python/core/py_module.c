@@ -19,6 +19,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_panel,
     core_add_judge,
     core_add_plan,
+    core_add_prediction_sets,
     core_add_lewidi,
     core_add_perspectives,
     core_add_scaled,

@@ -37,6 +37,7 @@ Measures, also in ``dissent.measure``::
     agreement, Agreement, agreement_measures : inter-annotator agreement
     evaluate, Evaluation, metrics : predictions against gold labels and human labels
     compare, Comparison, Significance : two models, with intervals and tests
+    prediction_sets, PredictionSets : sets of classes that contain an annotator's answer
     review, Review : items to relabel and annotators to check
     panel, Panel : whether models can replace annotators
     swaps : position bias of judges

@@ -361,6 +361,22 @@ def plan(
     page: str | None,
     /,
 ) -> dict[str, Any]: ...
+def prediction_sets(
+    q: Any,
+    n_items: int,
+    n_classes: int,
+    tasks: list[str],
+    calibrates: Any,
+    votes: Votes,
+    item: Any,
+    class_: Any,
+    coverage: float,
+    score: str,
+    allow_empty: bool,
+    seed: int,
+    threads: int,
+    /,
+) -> dict[str, Any]: ...
 def panel_swaps(votes: Votes, swapped: Votes, mirror: Any, first: int, /) -> dict[str, Any]: ...
 def synth(
     votes: str,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ._agreement import Agreement, agreement, agreement_measures
 from ._compare import Comparison, Significance, compare
+from ._conformal import PredictionSets, prediction_sets
 from ._distances import ViewDistances, view_distances
 from ._evaluate import Evaluation, evaluate, metrics
 from ._figures import Metric, Table
@@ -42,6 +43,7 @@ __all__ = [
     "Panel",
     "Perspectives",
     "Plan",
+    "PredictionSets",
     "Review",
     "Scaled",
     "Significance",
@@ -60,6 +62,7 @@ __all__ = [
     "panel",
     "perspectives",
     "plan",
+    "prediction_sets",
     "read_labels",
     "report",
     "review",

@@ -119,12 +119,6 @@ static void free_tables(tables *t)
     core_buffer_free(&t->group);
 }
 
-/* Votes that labels are made of. */
-typedef struct {
-    dis_comparison_votes votes;
-    size_t *place; /* of items, then of classes */
-} vote_places;
-
 static int put_places(PyObject *from, const char *what, size_t n, size_t limit, size_t *to)
 {
     Py_buffer codes = {0};
@@ -137,11 +131,10 @@ static int put_places(PyObject *from, const char *what, size_t n, size_t limit, 
     return 0;
 }
 
-/* table None: there are none. */
-static int parse_votes(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
-                       size_t n_classes, vote_places *out)
+int core_parse_vote_places(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
+                           size_t n_classes, core_vote_places *out)
 {
-    *out = (vote_places){.votes = {.size = sizeof out->votes}};
+    *out = (core_vote_places){.votes = {.size = sizeof out->votes}};
     if (!table || table == Py_None) return 0;
     out->votes.votes = core_votes_get(state, table);
     if (!out->votes.votes) return -1;
@@ -165,7 +158,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
                             "item",     "class_",  "over",      NULL};
     const char *device = NULL, *labels = NULL, *over = NULL;
     PyObject *table = NULL, *item = NULL, *class = NULL;
-    vote_places votes = {.place = NULL};
+    core_vote_places votes = {.place = NULL};
     PyObject *q, *gold = NULL, *human = NULL, *group = NULL, *list = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_items, n_classes, n_groups = 0, top_k = 3, n_splits = 5, n_bins = 15;
     unsigned long long seed = 0, resamples = 0;
@@ -187,7 +180,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     if (core_rows_must(q, "predictions", n, k, &t.q) == 0 && core_gold_get(gold, "gold", n, k, &t.gold) == 0 &&
         core_rows_get(human, "human", n, k, &t.human) == 0 &&
         (!groups || core_get_buffer(group, "groups", CORE_UINT32, n_items, &t.group) == 0) &&
-        parse_votes(state, table, item, class, n, k, &votes) == 0 &&
+        core_parse_vote_places(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_evaluation_votes from = {.size = sizeof(dis_evaluation_votes),
                                            .votes = votes.votes.votes,
@@ -333,7 +326,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
                             "device",    "votes",    "item",       "class_",      "over",    NULL};
     PyObject *table = NULL, *item = NULL, *class = NULL;
     const char *over = NULL;
-    vote_places votes = {.place = NULL};
+    core_vote_places votes = {.place = NULL};
     PyObject *a, *b, *gold, *human = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_classes;
     unsigned long long seed = 0, resamples = 10000;
@@ -356,7 +349,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     core_call call;
     if (core_gold_must(gold, "gold", n, k, &known) == 0 && core_rows_get(human, "human", n, k, &people) == 0 &&
         parse_side(a, "a", n, k, &sides[0]) == 0 && parse_side(b, "b", n, k, &sides[1]) == 0 &&
-        parse_votes(state, table, item, class, n, k, &votes) == 0 &&
+        core_parse_vote_places(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_comparison_input in = {.size = sizeof(dis_comparison_input),
                                          .n_items = n,

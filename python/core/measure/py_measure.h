@@ -50,6 +50,14 @@ int core_rows_get(PyObject *object, const char *what, size_t n_items, size_t n_c
 /* The same for a table that must be there: TypeError for None. */
 int core_rows_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
 void core_buffer_free(Py_buffer *view);
+/* Votes on items of predictions. */
+typedef struct {
+    dis_comparison_votes votes;
+    size_t *place; /* of items, then of classes: PyMem_Free() */
+} core_vote_places;
+/* table None: there are none. `item`: of each item among the votes, `class`: of each class of the votes; -1: none. */
+int core_parse_vote_places(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
+                           size_t n_classes, core_vote_places *out);
 /* (values, min_group, hide, cuts) as groups of the workers of the votes. */
 int core_groups_get(core_state *state, const dis_votes *votes, PyObject *tuple, dis_worker_groups **out);
 /* 0 with an exception: sizes that no table has. */

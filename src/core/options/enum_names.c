@@ -11,10 +11,12 @@
 
 #define ENUMS(X)               \
     X(dis_chance)              \
+    X(dis_coverage_kind)       \
     X(dis_interval_scope)      \
     X(dis_requirement_kind)    \
     X(dis_requirement_outcome) \
     X(dis_review_verdict)      \
+    X(dis_set_score)           \
     TRAINING_ENUMS(X)          \
     X(dis_watch_reason)
 

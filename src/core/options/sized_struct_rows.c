@@ -51,6 +51,8 @@
     X(dis_labels_read_options)     \
     X(dis_labels_view)             \
     X(dis_panel_options)           \
+    X(dis_prediction_sets_input)   \
+    X(dis_prediction_sets_options) \
     X(dis_perspectives_options)    \
     X(dis_report_options)          \
     X(dis_report_test)             \
@@ -91,6 +93,7 @@
     X(dis_labels_view)           \
     X(dis_panel_view)            \
     X(dis_perspectives_view)     \
+    X(dis_prediction_sets_view)  \
     X(dis_review_view)           \
     X(dis_scaled_view)           \
     X(dis_tokenizer_view)        \

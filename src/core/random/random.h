@@ -40,6 +40,7 @@ typedef enum {
     DIS_STREAM_PAIR_CAMPS,
     DIS_STREAM_PAIR_GROUPS,
     DIS_STREAM_PAIR_FOLDS,
+    DIS_STREAM_PREDICTION_SETS,
 } dis_stream;
 
 typedef struct {

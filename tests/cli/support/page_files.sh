@@ -57,6 +57,16 @@ page_files() {
         cp numbers.csv ratings.csv
         ;;
     review | find-wrong-labels | find-unreliable-annotators | plan-more-votes) reviews ;;
+    prediction-sets)
+        dissent synth -q --theme tickets --items 400 --workers 40 --model ambiguous --votes-per-item 12 --accuracy .9 --spammers 0 -o all.csv
+        awk -F, 'NR == 1 || substr($2, 2) + 0 < 20' all.csv >training.csv
+        awk -F, 'NR == 1 || substr($2, 2) + 0 >= 20' all.csv >votes.csv
+        dissent labels training.csv -q --method smoothed -o predicted.csv
+        awk -F, 'NR == FNR { if (FNR > 1 && FNR <= 201) kept[$1] = 1; next } FNR == 1 || $1 in kept' predicted.csv votes.csv >some.csv
+        mv some.csv votes.csv
+        head -n 201 predicted.csv >old.csv
+        awk 'NR == 1 || NR > 201' predicted.csv >new.csv
+        ;;
     plan | plan-formulas) ;; # its commands write their votes
     default-labels | label-variation | auto-weights | view-weights | reproducibility | groups | gpu | watch | scale | training) ;;
     experiments)
