@@ -34,9 +34,9 @@ static const cli_option options[] = {
     CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
                       CLI_HELP(OUTPUT, "save the parameters of the methods for --init-state")),
     CLI_OUTPUT_OPTION(labels_values, save_growing, "save-growing", "safetensors",
-                      CLI_HELP(OUTPUT, "save votes and counts of dawid-skene for --append")),
+                      CLI_HELP(OUTPUT, "save the votes and the fit of dawid-skene or of pairwise votes for --append")),
     OPTION(TEXT, append, "append", .argument = "STATE", .names = CLI_NAMES_FILE,
-           CLI_HELP(METHOD, "add VOTES to a state of --save-growing and update only the affected items")),
+           CLI_HELP(METHOD, "add VOTES to a state of --save-growing and update its labels or scores")),
     OPTION(FLAG, refit, "refit", CLI_HELP(METHOD, "with --append: estimate all items again from all votes")),
     OPTION(TEXT, init_state, "init-state", .argument = "FILE", .names = CLI_NAMES_FILE,
            CLI_HELP(METHOD, "start from the parameters saved by --save-state")),
@@ -311,7 +311,11 @@ static int work(labels_command *job)
 /* Labels that are not distribution over classes. */
 static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_operands)
 {
+    const bool pairs = votes_input_scale(&v->reading) == DIS_SCALE_PAIRWISE;
     const scaled_unused unused[] = {{v->gold, "gold"},
+                                    {v->append && !pairs, "append"},
+                                    {v->save_growing && !pairs, "save-growing"},
+                                    {v->refit, "refit"},
                                     {v->predictions, "predictions"},
                                     {v->save_state, "save-state"},
                                     {v->init_state, "init-state"},
@@ -333,6 +337,8 @@ static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_
                           .format = v->format,
                           .workers = v->workers,
                           .json = v->json,
+                          .append = v->append,
+                          .save_state = v->save_growing,
                           .unused = unused,
                           .n_unused = sizeof unused / sizeof *unused};
     return scaled_command_run(&job);

@@ -36,6 +36,8 @@ static dis_status make(scaled_command *job, dis_context *ctx, const scaled_covar
     o.covariates = covariates->row;
     o.n_covariates = covariates->n;
     o.groups = covariates->groups.groups;
+    o.append = job->append;
+    o.state_file = dis_context_rank(ctx) == 0 ? job->save_state : NULL;
     return dis_scaled_run(ctx, job->in.votes, &o, out);
 }
 

@@ -30,6 +30,7 @@ struct scaled_command {
     const char *labels, *items, *workers, *json; /* files, NULL: none */
     const cli_list *covariates;                  /* of comparisons, NAME=COLUMNS; NULL: none can be named */
     const cli_groups_values *groups;             /* of annotators; NULL: none can be named */
+    const char *append, *save_state;             /* states of comparisons; NULL: none */
     uint64_t top;                                /* rows; 0: 20 for people, else all */
     /* Writes the result instead of the tables above; an exit code, errors are reported already. NULL: tables */
     int (*write)(scaled_command *job, dis_context *ctx, const dis_scaled *result);

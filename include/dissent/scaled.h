@@ -68,6 +68,8 @@ typedef struct {
     const dis_scaled_covariate *covariates; /* pairwise: (n_covariates) */
     size_t n_covariates;
     const dis_worker_groups *groups; /* pairwise: scores of each group of annotators, too; NULL: none */
+    const char *append;              /* pairwise: a saved state, whose comparisons are added to the votes; NULL: none */
+    const char *state_file;          /* pairwise: file for the comparisons and the fit; NULL: none */
 } dis_scaled_options;
 DIS_OPTIONS_API(dis_scaled_options);
 

@@ -627,4 +627,6 @@ def scaled(
     progress: _Progress = None,
     groups: tuple[Any, ...] | None = None,
     covariates: list[tuple[str, Any]] | None = None,
+    append: str | None = None,
+    save_state: str | None = None,
 ) -> dict[str, Any]: ...

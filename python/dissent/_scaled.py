@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -61,6 +62,8 @@ def scaled(
     combine: str | None = None,
     covariates: Mapping[str, Any] | None = None,
     groups: Any = None,
+    append: str | os.PathLike[str] | None = None,
+    save_state: str | os.PathLike[str] | None = None,
     resamples: int = 1000,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -85,6 +88,10 @@ def scaled(
     groups : Groups or a mapping, optional
         For pairwise: groups of annotators, for scores of each group. A mapping of worker to group stands for
         Groups(mapping).
+    append : path, optional
+        For pairwise: a saved state. Its comparisons are added to the votes, and the fit starts at its scores.
+    save_state : path, optional
+        For pairwise: file for all comparisons and their fit, for ``append``.
     resamples : int
         Resamples of the items for 95 % intervals; 0: none.
 
@@ -115,6 +122,8 @@ def scaled(
             resamples=checked_count("resamples", resamples),
             groups=members,
             covariates=[_covariate(name, values, votes) for name, values in (covariates or {}).items()],
+            append=None if append is None else os.fspath(append),
+            save_state=None if save_state is None else os.fspath(save_state),
             **watching,
         )
     return Scaled(found, votes)

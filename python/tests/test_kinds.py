@@ -124,6 +124,37 @@ def test_preferences_of_unrelated_pairs():
     assert p[1] < 0.4 and 0.6 < p[4] < p[5] < 0.95
 
 
+def test_pairwise_states(tmp_path):
+    rng = np.random.default_rng(8)
+    rows = []
+    for q in range(400):
+        a, b = rng.choice(30, 2, replace=False)
+        rows.append((f"q{q}", f"m{a}", f"m{b}", ("a", "b", "tie")[rng.integers(3)], f"w{q % 7}"))
+    rows += [("q1", "new", "m1", "a", "w0"), ("q900", "new", "m2", "a", "other")]
+    method = "bradley-terry:ties=davidson,tolerance=1e-14"
+
+    def votes(part):
+        table = {k: [r[i] for r in part] for i, k in enumerate(("q", "a", "b", "label", "worker"))}
+        return dissent.Votes(table, scale="pairwise", task="q")
+
+    one, two = tmp_path / "one.safetensors", tmp_path / "two.safetensors"
+    dissent.scaled(votes(rows[:350]), method=method, resamples=0, save_state=one)
+    s = dissent.scaled(votes(rows[350:]), method=method, resamples=0, append=one, save_state=two)
+    all_votes = dissent.scaled(votes(rows), method=method, resamples=0)
+    assert s.labels["thing"].tolist() == all_votes.labels["thing"].tolist()
+    for name in ("score", "se", "won", "lost", "tied"):
+        assert s.labels[name] == pytest.approx(all_votes.labels[name], abs=1e-6)
+    assert sorted(s.workers["worker"]) == sorted(all_votes.workers["worker"])
+    assert s.n_iter < all_votes.n_iter
+    with pytest.raises(dissent.DataError, match='"other" has compared "new" and "m2".*already'):
+        dissent.scaled(votes(rows[-1:]), method=method, resamples=0, append=two)
+    with pytest.raises(dissent.OptionError, match="no saved states"):
+        dissent.scaled([("t", "w", 1)], "numeric", save_state=one)
+    one.write_bytes(one.read_bytes()[:-9] + b"damaged!!")
+    with pytest.raises(dissent.DataError):
+        dissent.scaled(votes(rows[350:]), method=method, resamples=0, append=one)
+
+
 def test_spans():
     rows = [("d", "a", 0, 4, "PER"), ("d", "b", 0, 4, "PER"), ("e", "a", "", "", ""), ("e", "b", 2, 5, "LOC")]
     s = dissent.scaled(rows, "spans", resamples=0)

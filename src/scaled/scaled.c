@@ -74,6 +74,16 @@ dis_status dis__scaled_add_names(dis_scaled *s, const char *const *texts, size_t
     return DIS_OK;
 }
 
+dis_status dis__scaled_move_names(dis_scaled *s, dis__name_list *list, const dis_names **out)
+{
+    dis_names *names;
+    DIS_TRY(dis__reserve(&s->lists, &s->lists_capacity, s->n_lists, s->n_lists + 1, sizeof *s->lists));
+    DIS_TRY(dis__name_list_move(list, &names));
+    s->lists[s->n_lists++] = names;
+    *out = names;
+    return DIS_OK;
+}
+
 dis_status dis__scaled_add_table(dis_scaled *s, const char *name, const char *summary, size_t n_rows, size_t n_columns,
                                  dis_scaled_column **columns)
 {
@@ -158,6 +168,8 @@ static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled
     if (s->scale != DIS_SCALE_PAIRWISE && (o->n_covariates || o->groups))
         return dis__fail(DIS_EUSAGE, "scale %s has no model of %s; only the scale pairwise has one", scale->name,
                          o->groups ? "groups" : "covariates");
+    if (s->scale != DIS_SCALE_PAIRWISE && (o->append || o->state_file))
+        return dis__fail(DIS_EUSAGE, "scale %s has no saved states; only the scale pairwise has", scale->name);
     void *options = NULL;
     if (row->model.name) {
         const char *spec = o->n_methods ? o->method[0] : row->model.name;

@@ -12,6 +12,7 @@
 #include "dissent/scaled.h"
 #include "core/error.h"
 #include "core/memory/memory.h"
+#include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
 
 enum { DIS_SCALED_TABLES = 10, DIS_SCALED_MEASURES = 24, DIS_SCALED_NOTES = 8, DIS_SCALED_NOTE = 240 };
@@ -56,6 +57,8 @@ dis_status dis__scaled_run_labels(const dis__scaled_args *args, const dis_votes_
                                   const dis_label_plan *choice, double **p);
 /* A list that lives as long as the result. */
 dis_status dis__scaled_add_names(dis_scaled *s, const char *const *texts, size_t n, const dis_names **out);
+/* Moves a list into the result. */
+dis_status dis__scaled_move_names(dis_scaled *s, dis__name_list *list, const dis_names **out);
 /* Adds a table with room for n_columns; name and summary must be static. */
 dis_status dis__scaled_add_table(dis_scaled *s, const char *name, const char *summary, size_t n_rows, size_t n_columns,
                                  dis_scaled_column **columns);

@@ -623,6 +623,41 @@ static void test_preferences_faults(void **state)
     dis_votes_destroy(votes);
 }
 
+typedef struct {
+    const dis_votes *votes;
+    const char *from, *to;
+} state_parts;
+
+static dis_status walk_states(void *arg)
+{
+    const state_parts *x = arg;
+    dis_scaled_options o = dis_scaled_options_default();
+    dis_scaled *s;
+    o.resamples = 0;
+    o.append = x->from;
+    o.state_file = x->to;
+    const dis_status status = dis_scaled_run(NULL, x->votes, &o, &s);
+    if (status == DIS_OK) dis_scaled_destroy(s);
+    return status;
+}
+
+static void test_state_faults(void **state)
+{
+    (void)state;
+    char one[] = "/tmp/dissent-state-XXXXXX", two[] = "/tmp/dissent-state-XXXXXX";
+    assert_int_equal(close(mkstemp(one)) + close(mkstemp(two)), 0);
+    dis_votes *votes = read_text(DIS_SCALE_PAIRWISE, "a,b,worker,label\nx,y,u,a\ny,z,u,a\nz,x,v,b\nx,y,v,b\n");
+    dis_votes *more = read_text(DIS_SCALE_PAIRWISE, "a,b,worker,label\nx,z,w,a\nnew,z,w,tie\n");
+    state_parts parts = {.votes = votes, .to = one};
+    walk_faults(walk_states, NULL, &parts);
+    parts = (state_parts){.votes = more, .from = one, .to = two};
+    walk_faults(walk_states, NULL, &parts);
+    dis_votes_destroy(votes);
+    dis_votes_destroy(more);
+    remove(one);
+    remove(two);
+}
+
 static void test_faults(void **state)
 {
     (void)state;
@@ -646,23 +681,15 @@ static void test_other_scale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numeric),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_pairwise_likelihoods),
-        cmocka_unit_test(test_pairwise_sparse),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_ordinal),
-        cmocka_unit_test(test_measures_only),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_other_scale),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_pairwise_faults),
-        cmocka_unit_test(test_preferences_faults),
-        cmocka_unit_test(test_repeated_pairs),
-        cmocka_unit_test(test_extreme_numbers),
-        cmocka_unit_test(test_too_large_spread),
+        cmocka_unit_test(test_numeric),         cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_pairs),           cmocka_unit_test(test_pairwise_likelihoods),
+        cmocka_unit_test(test_pairwise_sparse), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_ordinal),         cmocka_unit_test(test_measures_only),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_other_scale),     cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_pairwise_faults), cmocka_unit_test(test_preferences_faults),
+        cmocka_unit_test(test_state_faults),    cmocka_unit_test(test_repeated_pairs),
+        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_too_large_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,15 +93,16 @@ static int get_covariates(PyObject *list, size_t n_items, covariate_args *to)
 
 static PyObject *run_scaled(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes",   "method",   "combine", "resamples",  "seed",
-                            "threads", "progress", "groups",  "covariates", NULL};
+    static char *names[] = {"votes",    "method", "combine",    "resamples", "seed",       "threads",
+                            "progress", "groups", "covariates", "append",    "save_state", NULL};
     PyObject *object, *method = NULL, *progress = NULL, *groups = NULL, *covariates = NULL, *result = NULL;
     dis_scaled_options o = dis_scaled_options_default();
     Py_ssize_t resamples = 1000;
     unsigned long long seed = 0;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OznKiOOO:scaled", names, &object, &method, &o.combine,
-                                     &resamples, &seed, &threads, &progress, &groups, &covariates))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OznKiOOOzz:scaled", names, &object, &method, &o.combine,
+                                     &resamples, &seed, &threads, &progress, &groups, &covariates, &o.append,
+                                     &o.state_file))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_get(state, object);

@@ -117,10 +117,17 @@ static dis_status init_model(dis__pairs *m, const dis__pair_cells *cells, dis__p
     return DIS_OK;
 }
 
-static dis_status start_parameters(const dis__pair_model *model, dis_scaled *out, double **parameter)
+/* From a saved fit of the same model, from its scores, or from scores of 0; *scaled NULL: no saved fit. */
+static dis_status start_parameters(const dis__pair_model *model, const dis__pair_saved *saved, dis_scaled *out,
+                                   double **parameter, const double **scaled)
 {
-    DIS_TRY(dis__scaled_allocate(out, parameter, dis__pair_n_parameters(model), sizeof **parameter));
+    const size_t n = dis__pair_n_parameters(model);
+    const bool same =
+        saved && saved->ties == model->ties && saved->has_tie == model->has_tie && saved->n_x == model->n_x;
+    DIS_TRY(dis__scaled_allocate(out, parameter, n, sizeof **parameter));
     if (model->has_tie) (*parameter)[model->n_things] = model->ties->start;
+    if (saved) memcpy(*parameter, saved->parameter, (same ? n : model->n_things) * sizeof **parameter);
+    *scaled = same ? saved->scaled : NULL;
     return DIS_OK;
 }
 
@@ -130,19 +137,21 @@ static dis_status fit_plain(dis__pairs *m, dis_scaled *out)
     dis__pair_space space;
     int iterations;
     bool converged;
+    const double *scaled;
     DIS_TRY(init_model(m, &m->merged, &m->plain));
-    DIS_TRY(start_parameters(&m->plain, out, &m->plain_parameter));
+    DIS_TRY(start_parameters(&m->plain, m->start ? &m->start->plain : NULL, out, &m->plain_parameter, &scaled));
     DIS_TRY(dis__pair_space_allocate(&m->plain, m->plain.cells->n, out, &space));
     DIS_TRY(dis__pair_maximise(m->args->ctx, &m->plain, m->plain_parameter, m->o->tolerance, m->o->iterations, &space,
                                &iterations, &converged));
     out->iterations = iterations;
     out->converged = converged;
-    return dis__pair_errors_compute(m, &m->plain, m->plain_parameter, out, &m->plain_errors);
+    return dis__pair_errors_compute(m, &m->plain, m->plain_parameter, scaled, out, &m->plain_errors);
 }
 
 static dis_status fit_requested(dis__pairs *m, dis_scaled *out)
 {
-    const size_t n_workers = m->args->view.n_workers;
+    const size_t n_workers = m->n_workers;
+    const double *scaled;
     if (!m->o->reliability && !m->o->sides) {
         m->model = m->plain;
         m->parameter = m->plain_parameter;
@@ -150,24 +159,26 @@ static dis_status fit_requested(dis__pairs *m, dis_scaled *out)
         return DIS_OK;
     }
     DIS_TRY(init_model(m, &m->by_worker, &m->model));
-    DIS_TRY(start_parameters(&m->model, out, &m->parameter));
+    DIS_TRY(start_parameters(&m->model, m->start ? &m->start->model : NULL, out, &m->parameter, &scaled));
     if (m->o->reliability) DIS_TRY(dis__scaled_allocate(out, &m->reliability, n_workers, sizeof *m->reliability));
     if (m->o->sides) DIS_TRY(dis__scaled_allocate(out, &m->side, n_workers, sizeof *m->side));
     m->model.reliability = m->reliability;
     m->model.side = m->side;
     DIS_TRY(dis__pairs_fit(m, out));
-    return dis__pair_errors_compute(m, &m->model, m->parameter, out, &m->errors);
+    return dis__pair_errors_compute(m, &m->model, m->parameter, scaled, out, &m->errors);
 }
 
 static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 {
     dis__pairs m = {.args = args, .o = args->options};
     DIS_TRY(dis__pairs_read(&m, out));
+    if (args->o->append) DIS_TRY(dis__pair_state_join(&m, args->o->append, out));
     DIS_TRY(dis__pair_cells_make(&m, out));
     DIS_TRY(dis__pairs_find_components(&m, out));
     DIS_TRY(fit_plain(&m, out));
     DIS_TRY(fit_requested(&m, out));
-    return dis__pairs_add_results(&m, out);
+    DIS_TRY(dis__pairs_add_results(&m, out));
+    return args->o->state_file ? dis__pair_state_write(&m, args->o->state_file) : DIS_OK;
 }
 
 const dis__scaled_row dis__scaled_pairs = {

@@ -265,7 +265,7 @@ static dis_status allocate(mixture *x, dis_scaled *out)
 
 dis_status dis__pairs_add_camps(dis__pairs *m, dis_scaled *out)
 {
-    mixture x = {.m = m, .model = m->plain, .n_camps = (size_t)m->o->camps, .n_workers = m->args->view.n_workers};
+    mixture x = {.m = m, .model = m->plain, .n_camps = (size_t)m->o->camps, .n_workers = m->n_workers};
     size_t order[DIS_PAIRS_MAX_CAMPS];
     double *one, objective, camps, p = (double)NAN;
     if (x.n_camps < 2) return DIS_OK;
@@ -386,7 +386,7 @@ static dis_status add_group_table(group_fits *x, const dis_worker_groups_view *g
         dis__pair_errors errors;
         for (size_t w = 0; w < x->n_workers; w++) x->weight[w] = groups->group[w] == (int32_t)g;
         x->model.weight = x->weight;
-        DIS_TRY(dis__pair_errors_compute(x->m, &x->model, x->parameter + g * x->n, out, &errors));
+        DIS_TRY(dis__pair_errors_compute(x->m, &x->model, x->parameter + g * x->n, NULL, out, &errors));
         DIS_TRY(dis__pairs_center(x->m, x->parameter + g * x->n, out, score + from, rank + from));
         for (size_t k = 0; k < n; k++) {
             thing[from + k] = (uint32_t)k;
@@ -403,7 +403,7 @@ dis_status dis__pairs_add_groups(dis__pairs *m, dis_scaled *out)
 {
     if (!m->args->o->groups) return DIS_OK;
     const dis_worker_groups_view groups = dis_worker_groups_get_view(m->args->o->groups);
-    group_fits x = {.m = m, .model = m->plain, .n_groups = groups.n_groups, .n_workers = m->args->view.n_workers};
+    group_fits x = {.m = m, .model = m->plain, .n_groups = groups.n_groups, .n_workers = m->n_workers};
     double *found, objective, p = (double)NAN;
     if (groups.n_workers != x.n_workers)
         return dis__fail(DIS_EUSAGE, "the groups are of %zu annotators, and the votes of %zu", groups.n_workers,

@@ -29,9 +29,9 @@ static uint32_t key_of(const dis__comparison *c, dis__pair_key key)
 
 static size_t size_of_key(const dis__pairs *m, dis__pair_key key)
 {
-    return key == DIS_BY_ITEM     ? m->args->view.n_items
+    return key == DIS_BY_ITEM     ? m->n_items
            : key == DIS_BY_TASK   ? m->n_tasks
-           : key == DIS_BY_WORKER ? m->args->view.n_workers
+           : key == DIS_BY_WORKER ? m->n_workers
                                   : m->n_things;
 }
 
@@ -138,7 +138,7 @@ static dis_status merge_by_worker(dis__pairs *m, dis_scaled *out)
     for (size_t i = 0; i < m->n; i++) to->n += i == 0 || !is_same_cell(m, &m->c[i - 1], &m->c[i]);
     DIS_TRY(dis__scaled_allocate(out, &to->cell, to->n, sizeof *to->cell));
     DIS_TRY(dis__scaled_allocate(out, &to->x, dis__saturating_size(to->n, m->n_x, 0), sizeof *to->x));
-    DIS_TRY(dis__scaled_allocate(out, &m->worker_start, m->args->view.n_workers + 1, sizeof *m->worker_start));
+    DIS_TRY(dis__scaled_allocate(out, &m->worker_start, m->n_workers + 1, sizeof *m->worker_start));
     size_t at = 0;
     for (size_t i = 0; i < m->n; i++) {
         const bool is_new = i == 0 || !is_same_cell(m, &m->c[i - 1], &m->c[i]);
@@ -147,7 +147,7 @@ static dis_status merge_by_worker(dis__pairs *m, dis_scaled *out)
         add_to_cell(m, &m->c[i], &to->cell[at]);
     }
     for (size_t i = 0; i < to->n; i++) m->worker_start[to->cell[i].worker + 1]++;
-    for (size_t w = 0; w < m->args->view.n_workers; w++) m->worker_start[w + 1] += m->worker_start[w];
+    for (size_t w = 0; w < m->n_workers; w++) m->worker_start[w + 1] += m->worker_start[w];
     return scale_covariates(m);
 }
 

@@ -17,7 +17,8 @@
  *
  * Above DIS_PAIRS_DENSE parameters, variances are estimated from DRAWS solutions of H x = z, z ~ N(0, H). For H^-1 the
  * estimate is 1 / H_kk plus the variance of the conditional mean of x_k (Siden et al. 2018), which leaves a few percent
- * of error at DRAWS 16. Cost: DRAWS linear systems; below, n^3 for n parameters. */
+ * of error at DRAWS 16. Cost: DRAWS linear systems; below, n^3 for n parameters. After an update of a saved fit, the
+ * variance is that of the state, divided by the growth of H_kk. */
 #include "scaled/pairs/pairs.h"
 #include "core/random/random.h"
 #include <math.h>
@@ -53,7 +54,7 @@ typedef struct {
 static dis_status index_clusters(const dis__pairs *m, bool tasks, dis_scaled *out, clusters *c)
 {
     const dis__pair_cells *cells = &m->by_worker;
-    *c = (clusters){.n = tasks ? m->n_tasks : m->args->view.n_workers, .n_cells = cells->n};
+    *c = (clusters){.n = tasks ? m->n_tasks : m->n_workers, .n_cells = cells->n};
     DIS_TRY(dis__scaled_allocate(out, &c->start, c->n + 2, sizeof *c->start));
     DIS_TRY(dis__scaled_allocate(out, &c->order, cells->n, sizeof *c->order));
     DIS_TRY(dis__scaled_allocate(out, &c->part, m->n_x, sizeof *c->part));
@@ -449,7 +450,7 @@ static dis_status prepare(dis__pairs *m, const dis__pair_model *model, const dou
 }
 
 dis_status dis__pair_errors_compute(dis__pairs *m, const dis__pair_model *model, const double *parameter,
-                                    dis_scaled *out, dis__pair_errors *to)
+                                    const double *scaled, dis_scaled *out, dis__pair_errors *to)
 {
     work w;
     clusters group[2];
@@ -457,18 +458,23 @@ dis_status dis__pair_errors_compute(dis__pairs *m, const dis__pair_model *model,
     *to = (dis__pair_errors){.taste_sd = (double)NAN, .task_sd = (double)NAN};
     DIS_TRY(prepare(m, model, parameter, out, &w));
     DIS_TRY(dis__scaled_allocate(out, &to->variance, w.space.n, sizeof *to->variance));
-    DIS_TRY(dis__scaled_allocate(out, &to->df, w.space.n, sizeof *to->df));
+    DIS_TRY(dis__scaled_allocate(out, &to->df, 2 * w.space.n, sizeof *to->df));
+    to->information = to->df + w.space.n;
+    memcpy(to->information, w.diagonal, w.space.n * sizeof *w.diagonal);
     dis_status status = DIS_OK;
     for (int tasks = 0; tasks < 2 && status == DIS_OK; tasks++) {
-        if ((tasks ? m->n_tasks : m->args->view.n_workers) < 2) continue;
+        if ((tasks ? m->n_tasks : m->n_workers) < 2) continue;
         status = index_clusters(m, tasks, out, &group[n_groups]);
         if (status == DIS_OK) status = estimate_tau(&w, &group[n_groups]);
         *(tasks ? &to->task_sd : &to->taste_sd) = sqrt(group[n_groups].tau2[0]);
         n_groups++;
     }
-    if (status == DIS_OK)
-        status = w.space.hessian ? compute_dense(&w, group, n_groups, out, to)
-                                 : compute_by_draws(&w, group, n_groups, out, to);
+    if (status == DIS_OK && w.space.hessian)
+        status = compute_dense(&w, group, n_groups, out, to);
+    else if (status == DIS_OK && scaled)
+        for (size_t k = 0; k < w.space.n; k++) to->variance[k] = scaled[k] / to->information[k];
+    else if (status == DIS_OK)
+        status = compute_by_draws(&w, group, n_groups, out, to);
     dis__free(w.part);
     DIS_TRY(status);
     const size_t first = w.model.n_things + w.model.has_tie;

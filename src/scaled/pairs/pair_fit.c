@@ -188,7 +188,7 @@ static double rater_priors(const rater_parameter *p, size_t n_workers)
 
 dis_status dis__pairs_fit(dis__pairs *m, dis_scaled *out)
 {
-    const size_t n_workers = m->args->view.n_workers;
+    const size_t n_workers = m->n_workers;
     dis__pair_space space;
     double before = -INFINITY;
     DIS_TRY(dis__pair_space_allocate(&m->model, m->model.cells->n, out, &space));
@@ -201,7 +201,10 @@ dis_status dis__pairs_fit(dis__pairs *m, dis_scaled *out)
         row[n_rows++] =
             (rater_parameter){.value = m->reliability, .mean = 1, .spread = m->o->spread, .scales_scores = true};
     if (m->side) row[n_rows++] = (rater_parameter){.value = m->side, .spread = m->o->side_spread};
-    for (size_t w = 0; w < n_workers && m->reliability; w++) m->reliability[w] = 1;
+    for (size_t w = 0; w < n_workers && m->reliability; w++)
+        m->reliability[w] = m->start && !isnan(m->start->reliability[w]) ? m->start->reliability[w] : 1;
+    for (size_t w = 0; w < n_workers && m->side; w++)
+        m->side[w] = m->start && !isnan(m->start->side[w]) ? m->start->side[w] : 0;
     out->converged = false;
     for (int64_t n = 1; n <= m->o->iterations && !out->converged; n++) {
         DIS_TRY(dis__check_stop(m->args->ctx));

@@ -16,7 +16,6 @@
 #include "scaled/pairs/pairs.h"
 #include "core/random/random.h"
 #include "stats/golden_section.h"
-#include "votes/table/scales.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,32 +240,6 @@ static void fit_effects(items *x)
 
 /* ---- the table ---- */
 
-/* The length of a task without its two things. */
-static size_t task_length(const char *name, size_t n)
-{
-    size_t n_parts = 0;
-    for (size_t k = n; k-- > 0;)
-        if (name[k] == DIS_PART_SEPARATOR && ++n_parts == 2) return k;
-    return 0;
-}
-
-static dis_status name_tasks(const dis__pairs *m, dis_scaled *out, const dis_names **names)
-{
-    char **text;
-    DIS_TRY(dis__alloc_zeroed(&text, m->n_tasks, sizeof *text));
-    dis_status status = DIS_OK;
-    for (size_t i = 0; i < m->n && status == DIS_OK; i++) {
-        const dis__comparison *c = &m->c[i];
-        size_t n;
-        const char *name = dis_names_get(m->args->view.tasks, c->item, &n);
-        if (!text[c->task]) status = dis__copy_text(&text[c->task], name, task_length(name, n));
-    }
-    if (status == DIS_OK) status = dis__scaled_add_names(out, (const char *const *)text, m->n_tasks, names);
-    for (size_t i = 0; i < m->n_tasks; i++) dis__free(text[i]);
-    dis__free(text);
-    return status;
-}
-
 /* Of each camp: by its scores alone. */
 static void predict_camps(const items *x, double *const *to)
 {
@@ -298,10 +271,9 @@ static dis_status add_columns(const items *x, dis_scaled *out, columns *to)
     DIS_TRY(dis__scaled_allocate(out, &to->task, 3 * n, sizeof *to->task));
     to->a = to->task + n;
     to->b = to->a + n;
-    c[0] = (dis_scaled_column){.name = "task", .index = to->task};
+    c[0] = (dis_scaled_column){.name = "task", .names = x->m->tasks, .index = to->task};
     c[1] = (dis_scaled_column){.name = "a", .names = x->m->things, .index = to->a};
     c[2] = (dis_scaled_column){.name = "b", .names = x->m->things, .index = to->b};
-    DIS_TRY(name_tasks(x->m, out, &c[0].names));
     DIS_TRY(dis__scaled_init_column(out, &c[3], "for_a", n, &to->votes[0]));
     DIS_TRY(dis__scaled_init_column(out, &c[4], "for_b", n, &to->votes[1]));
     DIS_TRY(dis__scaled_init_column(out, &c[5], "ties", n, &to->votes[2]));

@@ -1,6 +1,6 @@
 /* pairs.h: the parts of the scale pairwise.
  *
- * pairs_read.c      comparisons from the votes
+ * pairs_read.c      comparisons from the votes; pair_state.c: those of a saved state, and writing one
  * pair_cells.c      equal comparisons merged into cells with counts; components of the graph
  * tie_models.c      likelihood of one cell and its derivatives
  * pair_fit.c        Newton's method for scores, tie parameter and coefficients; annotators in turn
@@ -87,23 +87,39 @@ typedef struct {
 
 /* Covariance of the parameters for new annotators and new tasks. */
 typedef struct {
-    double *covariance; /* (n, n); NULL above DIS_PAIRS_DENSE parameters */
-    double *variance;   /* (n) of scores less the mean of their component, of the tie parameter, of coefficients */
-    double *df;         /* (n) degrees of freedom; INFINITY: normal */
+    double *covariance;  /* (n, n); NULL above DIS_PAIRS_DENSE parameters */
+    double *variance;    /* (n) of scores less the mean of their component, of the tie parameter, of coefficients */
+    double *df;          /* (n) degrees of freedom; INFINITY: normal */
+    double *information; /* (n) diagonal of H */
     double taste_sd, task_sd; /* standard deviations of scores between annotators, between tasks; NaN: one alone */
 } dis__pair_errors;
+
+/* A saved fit, for the things and annotators of now. NaN: unknown. */
+typedef struct {
+    const dis__tie_model *ties;
+    size_t n_x;
+    bool has_tie;
+    double *parameter; /* (n_things + has_tie + n_x) */
+    double *scaled;    /* the same: variances times information */
+} dis__pair_saved;
+
+typedef struct {
+    dis__pair_saved plain, model;
+    double *reliability, *side; /* (n_workers) */
+} dis__pair_start;
 
 typedef struct {
     const dis__scaled_args *args;
     const dis__pairs_options *o;
-    const dis_names *things;
-    size_t n_things, n_tasks, n, n_x;
+    const dis_names *things, *tasks, *workers; /* tasks: texts before the parts */
+    size_t n_things, n_tasks, n_workers, n_items, n, n_x;
     dis__comparison *c, *spare; /* (n), (n) for sorting */
     const char *name_x[DIS_PAIRS_MAX_COVARIATES + 1];
     double scale_x[DIS_PAIRS_MAX_COVARIATES + 1]; /* root mean squares */
     uint64_t n_unknown;                           /* values of covariates that are missing */
     dis__pair_cells by_worker, merged;            /* cells of one annotator each, by annotator; of all annotators */
     uint64_t *worker_start;                       /* (n_workers + 1) cells of an annotator in by_worker */
+    const dis__pair_start *start;                 /* NULL: from scores of 0 */
     dis__pair_model model;                        /* as requested */
     double *parameter;                            /* of it */
     double *reliability, *side;                   /* (n_workers), NULL: not estimated */
@@ -125,6 +141,9 @@ static inline double dis__comparison_outcome(const dis__comparison *c)
 }
 
 dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out);
+/* Adds the comparisons of a saved state to those of the votes, and starts from its fit. */
+dis_status dis__pair_state_join(dis__pairs *m, const char *path, dis_scaled *out);
+dis_status dis__pair_state_write(const dis__pairs *m, const char *path);
 /* Sorts the comparisons by the keys (n_keys), the last one first; stable. */
 dis_status dis__pairs_sort(dis__pairs *m, const dis__pair_key *keys, size_t n_keys);
 dis_status dis__pair_cells_make(dis__pairs *m, dis_scaled *out);
@@ -181,9 +200,10 @@ static inline void dis__pair_scatter(const dis__pair_model *m, size_t i, double 
     for (size_t j = 0; j < m->n_x; j++) beta[j] += x[j] * value;
 }
 
-/* `cells`: those of m->by_worker, with the parameters of the model. */
+/* `cells`: those of m->by_worker, with the parameters of the model. Above DIS_PAIRS_DENSE parameters, variances are
+ * scaled / information, if `scaled` (n) is given. */
 dis_status dis__pair_errors_compute(dis__pairs *m, const dis__pair_model *model, const double *parameter,
-                                    dis_scaled *out, dis__pair_errors *to);
+                                    const double *scaled, dis_scaled *out, dis__pair_errors *to);
 /* Standard error of the difference of two scores. */
 double dis__pair_difference_error(const dis__pair_errors *e, size_t n, size_t k, size_t l);
 

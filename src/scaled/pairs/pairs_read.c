@@ -1,5 +1,6 @@
 /* Comparisons from the votes: a task is a text and two candidates, numbered in sorted order; see bradley_terry.c. */
 #include "scaled/pairs/pairs.h"
+#include "core/names/names_internal.h"
 #include "core/os/os.h"
 #include "votes/table/scales.h"
 #include <stdlib.h>
@@ -42,18 +43,16 @@ static bool split(const char *text, size_t n, named part[3])
     return true;
 }
 
-static dis_status name_things(dis__pairs *m, dis_scaled *out, const named *sorted, size_t n)
+/* The distinct ones of n sorted texts. */
+static dis_status list_names(dis_scaled *out, const named *sorted, size_t n, const dis_names **names)
 {
-    char **text;
-    size_t k = 0;
-    DIS_TRY(dis__alloc_zeroed(&text, m->n_things, sizeof *text));
+    dis__name_list list = {0};
     dis_status status = DIS_OK;
     for (size_t i = 0; i < n && status == DIS_OK; i++)
         if (i == 0 || by_text(&sorted[i - 1], &sorted[i]) != 0)
-            status = dis__copy_text(&text[k++], sorted[i].text, sorted[i].n);
-    if (status == DIS_OK) status = dis__scaled_add_names(out, (const char *const *)text, m->n_things, &m->things);
-    for (size_t i = 0; i < m->n_things; i++) dis__free(text[i]);
-    dis__free(text);
+            status = dis__name_list_add(&list, sorted[i].text, sorted[i].n);
+    if (status == DIS_OK) status = dis__scaled_move_names(out, &list, names);
+    dis__name_list_free(&list);
     return status;
 }
 
@@ -80,8 +79,12 @@ dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out)
         thing[2 * i + 1] = part[2];
     }
     number_texts(thing, 2 * v->n_items, of_thing, &m->n_things);
-    DIS_TRY(name_things(m, out, thing, 2 * v->n_items));
+    DIS_TRY(list_names(out, thing, 2 * v->n_items, &m->things));
     number_texts(task, v->n_items, of_task, &m->n_tasks);
+    DIS_TRY(list_names(out, task, v->n_items, &m->tasks));
+    m->workers = v->workers;
+    m->n_workers = v->n_workers;
+    m->n_items = v->n_items;
     uint32_t verdict[3] = {DIS_PAIR_TIE, DIS_PAIR_TIE, DIS_PAIR_TIE};
     for (size_t k = 0; k < v->n_classes && k < 3; k++) {
         const char *name = dis_names_get(v->classes, k, NULL);

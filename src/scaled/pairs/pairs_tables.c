@@ -103,8 +103,7 @@ static dis_status add_measures(const dis__pairs *m, dis_scaled *out)
         const char *name, *title;
         double value;
         size_t n;
-    } row[] = {{"taste_sd", "Standard deviation of scores between annotators", m->plain_errors.taste_sd,
-                m->args->view.n_workers},
+    } row[] = {{"taste_sd", "Standard deviation of scores between annotators", m->plain_errors.taste_sd, m->n_workers},
                {"task_sd", "Standard deviation of scores between tasks", m->plain_errors.task_sd, m->n_tasks}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         dis__scaled_add_measure(out, row[i].name, row[i].title,
@@ -133,13 +132,13 @@ static void add_foretold(const dis__pairs *m, dis_scaled *out)
 
 static dis_status add_raters(dis__pairs *m, dis_scaled *out)
 {
-    const size_t n = m->args->view.n_workers, n_columns = 9 + (m->side ? 1u : 0u) + (m->camp ? 2u : 0u);
+    const size_t n = m->n_workers, n_columns = 9 + (m->side ? 1u : 0u) + (m->camp ? 2u : 0u);
     dis_scaled_column *c;
     dis__rater_counts r;
     double *reliability, *key, *side = NULL, *camp = NULL, *p_camp = NULL;
     size_t at = 9;
     DIS_TRY(dis__scaled_add_table(out, "workers", "raters by their reliability, the lowest first", n, n_columns, &c));
-    c[0] = (dis_scaled_column){.name = "worker", .names = m->args->view.workers};
+    c[0] = (dis_scaled_column){.name = "worker", .names = m->workers};
     DIS_TRY(dis__scaled_init_column(out, &c[1], "votes", n, &r.votes));
     DIS_TRY(dis__scaled_init_column(out, &c[2], "reliability", n, &reliability));
     DIS_TRY(dis__scaled_init_column(out, &c[3], "by_scores", n, &r.share));
