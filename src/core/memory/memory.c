@@ -46,7 +46,8 @@ static dis_status allocate_zeroed(void *out, size_t n, size_t size, bool residen
 {
     DIS_TRY(allocate(out, n, size, resident));
     char *block = *(char **)out;
-    /* Released pages read as zeros: the system clears each one at its next use. */
+    /* Released pages read as zeros: the system clears each one at its next use. Valgrind does not know this, and reports
+     * uninitialised values where such blocks are read. */
     const size_t huge_bytes = n * size & ~(size_t)(HUGE - 1),
                  done = huge_bytes && dis__os_zero_pages(block, huge_bytes) ? huge_bytes : 0;
     memset(block + done, 0, n * size - done);
