@@ -1,5 +1,6 @@
 /* Results of `dissent review`: tables of items and workers, a JSON summary, and text. */
 #include "tool/json_writer.h"
+#include "tool/vote_reasons.h"
 #include "tool/table_writer.h"
 #include "tool/arrays.h"
 #include "annotators/cmd_review.h"
@@ -66,34 +67,29 @@ dis_status review_items_write(const review_command *job, const char *path, const
     return dis__table_writer_finish(t, DIS_OK);
 }
 
-/* The most probable of the four causes. */
-static const char *cause_of(const dis_review_vote *x, double p_common)
-{
-    const double p[] = {p_common, x->p_slip, x->p_reading, x->p_group};
-    static const char *const names[] = {"common", "slip", "reading", "group"};
-    return names[dis__argmax(p, 4)];
-}
-
 dis_status review_causes_write(const review_command *job, const char *path)
 {
-    static const char *const columns[] = {"task",  "worker", "label", "slip",     "reading",
-                                          "group", "common", "cause", "slip_rate"};
+    static const char *const columns[] = {"task",  "worker", "label", "slip",      "reading",
+                                          "group", "common", "cause", "slip_rate", "reason"};
     const dis_votes_view *v = &job->in.view;
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(path, NULL, columns, sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t n = 0; n < job->view.n_votes; n++) {
         const dis_review_vote *x = &job->view.votes[n];
-        const double common = fmax(0, 1 - x->p_slip - x->p_reading - x->p_group);
+        char reason[DIS_REVIEW_REASON_SIZE];
+        double p[DIS_CAUSES];
+        const dis__vote_cause cause = dis__vote_cause_find(x, p);
         cli_cell_write_text(t, dis_names_get(v->tasks, x->item, NULL));
         cli_cell_write_text(t, dis_names_get(v->workers, x->worker, NULL));
         cli_cell_write_text(t, dis_names_get(v->classes, x->label, NULL));
         dis__table_writer_real(t, x->p_slip);
         dis__table_writer_real(t, x->p_reading);
         dis__table_writer_real(t, x->p_group);
-        dis__table_writer_real(t, common);
-        cli_cell_write_text(t, cause_of(x, common));
+        dis__table_writer_real(t, p[DIS_CAUSE_COMMON]);
+        cli_cell_write_text(t, dis__vote_cause_name(cause));
         dis__table_writer_real(t, job->view.slip_rate[x->worker]);
+        cli_cell_write_text(t, dis__vote_reason_format(&job->view, v, job->groups.groups, n, reason, sizeof reason));
     }
     return dis__table_writer_finish(t, DIS_OK);
 }

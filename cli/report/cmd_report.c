@@ -32,6 +32,8 @@ static const cli_option options[] = {
     CLI_TEXTS_OPTIONS(report_values, texts),
     CLI_GROUPS_OPTIONS(report_values, groups),
     CLI_VOTER_TYPE_OPTIONS(report_values, voters),
+    OPTION(FLAG, causes, "causes",
+           CLI_HELP(METHOD, "show which votes are probably slips, other readings or views of a --group")),
     OPTION(TEXT, title, "title", .argument = "TEXT", CLI_HELP(OUTPUT, "set the title of the page")),
     CLI_GOLD_COLUMNS_OPTION(report_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(report_values, reading),
@@ -73,6 +75,9 @@ static int check_given(report_command *job)
         return cli_usage(c, "the gold labels are read twice here and cannot be standard input");
     if (v->texts.path && v->votes.n == 0 && v->labels.n == 0)
         return cli_usage(c, "--texts needs items; add --votes FILE or --labels NAME=FILE");
+    if (v->causes && (v->votes.n == 0 || votes_input_is_scaled(&v->reading)))
+        return cli_usage(c, "--causes needs votes of one class each; %s",
+                         v->votes.n ? "leave it out" : "add --votes FILE");
     if (v->groups.group && v->votes.n == 0) return cli_usage(c, "--group needs votes; add --votes FILE");
     if (voters_input_is_given(&v->voters) && v->votes.n == 0)
         return cli_usage(c, "--voter-type and --people need votes; add --votes FILE");
@@ -280,6 +285,7 @@ static int work(report_command *job)
     o.seed = v->seed;
     o.resamples = (size_t)v->resamples;
     o.ordinal = votes_input_is_ordered(&v->reading);
+    o.causes = v->causes;
     dis_status status = cli_context_create(job->c, &v->common, &job->ctx);
     if (status == DIS_OK) status = dis_report_create(&o, &job->report);
     if (status != DIS_OK) return cli_failed(job->c, status);

@@ -12,6 +12,7 @@ typedef struct {
     cli_groups_values groups;
     cli_voters_values voters;
     cli_list votes, method, labels, pred, model;
+    bool causes;
     const char *output, *combine, *gold, *human, *human_labels, *title, *json;
     uint64_t seed, resamples;
 } report_values;

@@ -30,6 +30,7 @@ typedef struct {
     uint64_t seed;     /* for bootstrap intervals */
     size_t resamples;  /* resamples for them; 0: none */
     bool ordinal;      /* the order of the classes means something */
+    bool causes;       /* also which votes may be slips, other readings or views of groups */
 } dis_report_options;
 DIS_OPTIONS_API(dis_report_options);
 

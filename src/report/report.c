@@ -25,6 +25,7 @@ dis_status dis_report_create(const dis_report_options *options, dis_report **out
     r->seed = o.seed;
     r->resamples = o.resamples;
     r->ordinal = o.ordinal;
+    r->causes = o.causes;
     const dis_status status = copy(&r->title, o.title);
     if (status == DIS_OK)
         *out = r;

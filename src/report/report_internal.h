@@ -36,7 +36,7 @@ struct dis_report {
     char *title, *votes_source;
     uint64_t seed;
     size_t resamples;
-    bool ordinal;
+    bool ordinal, causes;
     const dis_votes *votes;
     size_t n_items, n_classes; /* of the votes, or of the first view */
     const dis_names *tasks, *classes;

@@ -209,6 +209,8 @@ dis_status dis__report_review(dis__report_job *job)
     dis_review_options o = dis_review_options_default();
     o.seed = job->r->seed;
     if (job->r->n_views) o.p = job->r->view[job->main].p;
+    o.causes = job->r->causes;
+    o.groups = job->r->groups;
     DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &job->review));
     job->verdicts = dis_review_get_view(job->review);
     return DIS_OK;
@@ -232,6 +234,7 @@ dis_status dis__section_review(dis__report_job *job)
     workers(job, job->review, &job->verdicts);
     on_the_scale(job, &job->verdicts);
     DIS_TRY(dis__figure_votes_to_discuss(job));
+    dis__figure_vote_causes(job);
     if (job->r->n_items > 1) dis__figure_class_pairs(job, &pairs);
     dis__page_findings_put(&job->page);
     return DIS_OK;

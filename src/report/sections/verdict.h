@@ -37,6 +37,8 @@ void dis__figure_class_pairs(dis__report_job *job, const dis__class_pairs *pairs
 
 /* figure_votes_to_discuss.c */
 dis_status dis__figure_votes_to_discuss(dis__report_job *job);
+/* Votes that are probably slips, other readings or views of groups, if the report was asked for causes. */
+void dis__figure_vote_causes(dis__report_job *job);
 
 /* section_verdict.c: fills the answer at the top of the page. */
 void dis__report_add_verdict(dis__report_job *job, const dis__class_pairs *pairs);
