@@ -184,6 +184,19 @@ def claim_table(results, paper):
     return "\n".join(lines)
 
 
+def log_loss_table(results):
+    """The claims on calibrated log-likelihood, judged by the log-loss without calibration as well."""
+    lines = ["| | claim | by CLL | by log-loss | by log-loss, as stated |", "|---|---|---|---|---|"]
+    for number, text, _, comparisons, remark in CLAIMS:
+        if any(metric_of(c) != "calibrated_log_likelihood" for c in comparisons) or not comparisons:
+            continue
+        raw = [{**c, "measure": c["measure"].replace("calibrated_log_likelihood", "log_loss")} for c in comparisons]
+        by_cll, by_raw = ([compare(results, c) for c in group] for group in (comparisons, raw))
+        cells = [number, text, outcome(by_cll), outcome(by_raw), MARKS[verdict_of(by_raw, remark)]]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def comparison_table(results, paper):
     """Every comparison of several in a claim."""
     lines = ["| | comparison | difference [95 %] | as stated | half |", "|---|---|---|---|---|"]

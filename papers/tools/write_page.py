@@ -31,6 +31,7 @@ REPORTED = re.compile(r"publish|paper|report|rule|holds where|at least half|with
 def tables(results):
     generated = {name: (lambda f=f: f(results)) for name, f in TABLES.items()}
     generated["verdicts"] = lambda: claims.count_table(results)
+    generated["claims by log-loss"] = lambda: claims.log_loss_table(results)
     for paper in PAPERS_IN_ORDER.values():
         generated[f"claims {paper}"] = lambda p=paper: claims.claim_table(results, p)
     return generated
