@@ -269,10 +269,12 @@ def labels(tool, crowds, n_studies):
 def simulated(tool, n_studies):
     """A class share of .4 with known variances: every study has new items and new annotators."""
     designs = ((6, 100, 3), (10, 200, 2), (20, 100, 5), (40, 400, 3))
-    for spread, (people, n_items, n_votes) in [(s, d) for s in (0.05, 0.2) for d in designs]:
+    for given, (people, n_items, n_votes) in [(s, d) for s in (0.05, 0.2, None) for d in designs]:
         rng = np.random.default_rng((4, people, n_items))
         widths, guesses, means = [], [], []
         for _ in range(20 * n_studies):
+            part = 0.15 * (u := rng.uniform(0, 0.53)) / (1 - u)  # of the annotators, as in real crowds (the prior of a plan)
+            spread = np.sqrt(3 * 0.24 * part) if given is None else given
             item = np.repeat(np.arange(n_items), n_votes)
             worker = np.concatenate([rng.choice(people, n_votes, replace=False) for _ in range(n_items)])
             p = 0.4 + 0.4 * (rng.beta(0.6, 0.6, n_items)[item] - 0.5) + spread * rng.uniform(-1, 1, people)[worker]
@@ -285,7 +287,7 @@ def simulated(tool, n_studies):
                 path = tool.write(None, study)
                 guesses.append(tool.plan(path, "share", n_items, people, n_votes, "--class-name", "c0")["designs"][0]["half_width"])
         inside = np.mean(np.abs(np.array(means) - 0.4) <= widths)
-        print(f"annotators +-{spread}, {people} people, {n_items} items, {n_votes} votes: half width {np.mean(widths):.4f}, predicted {np.mean(guesses):.4f} "
+        print(f"annotators +-{given or 'as in real crowds'}, {people} people, {n_items} items, {n_votes} votes: half width {np.mean(widths):.4f}, predicted {np.mean(guesses):.4f} "
               f"(ratio {np.mean(guesses) / np.mean(widths):.2f}); the intervals hold in {100 * inside:.1f} %", flush=True)
 
 
