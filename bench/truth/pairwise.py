@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do 95 % intervals of pairwise scores, ranks and coefficients hold? Simulated annotators with known scores.
 
-usage: bench/truth/pairwise.py [--dissent build/dissent] [--runs 200] [--only ranks|coefficients|camps]
+usage: bench/truth/pairwise.py [--dissent build/dissent] [--runs 200] [--only ranks|coefficients|camps] [--cases TEXT]
 
 ranks: the share of intervals that contain the true rank (any rank of a tie counts), the share of runs in which all
 joint intervals do, and how often a thing is called the winner although another one is at least as good. Annotators with
@@ -56,11 +56,13 @@ def labels(tool, votes, *options):
     subprocess.run([tool, "labels", votes, "--scale", "pairwise", "--task", "task", "-q", "-o", os.devnull, *options], check=True)
 
 
-def ranks(tool, folder, runs):
+def ranks(tool, folder, runs, cases):
     votes, table = os.path.join(folder, "votes.csv"), os.path.join(folder, "ranks.csv")
     print("| case | intervals that hold | all joint intervals hold | mean width | winner named | wrongly named |")
     print("|---|---|---|---|---|---|")
     for name, (scores, n, raters, bad, taste) in RANKS.items():
+        if cases not in name:
+            continue
         held = joint = width = total = named = wrong = 0
         for run in range(runs):
             draw = random.Random(f"{name} {run}")
@@ -90,10 +92,12 @@ def ranks(tool, folder, runs):
         print(f"| {name} | {held / total:.3f} | {joint / runs:.3f} | {width / total:.2f} | {named} | {wrong} |", flush=True)
 
 
-def coefficients(tool, folder, runs):
+def coefficients(tool, folder, runs, cases):
     votes, table = os.path.join(folder, "votes.csv"), os.path.join(folder, "coefficients.csv")
     print("| case | position holds | length holds |\n|---|---|---|")
     for name, (n, raters, taste, taste_length, method) in COEFFICIENTS.items():
+        if cases not in name:
+            continue
         held = {"position": 0, "length": 0}
         for run in range(runs):
             draw = random.Random(f"{name} {run}")
@@ -122,10 +126,12 @@ def coefficients(tool, folder, runs):
         print(f"| {name} | {held['position'] / runs:.3f} | {held['length'] / runs:.3f} |", flush=True)
 
 
-def camps(tool, folder, runs):
+def camps(tool, folder, runs, cases):
     votes, summary = os.path.join(folder, "votes.csv"), os.path.join(folder, "summary.json")
     print("| case | p <= .05 |\n|---|---|")
     for name, taste, opposite in (("one camp", 0, 0), ("one camp, tastes .5", 0.5, 0), ("two camps, a third opposite", 0, 4)):
+        if cases not in name:
+            continue
         below = 0
         for run in range(runs):
             draw = random.Random(f"{name} {run}")
@@ -152,12 +158,13 @@ def main():
     parser.add_argument("--dissent", default="build/dissent")
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--only", choices=sorted(PARTS))
+    parser.add_argument("--cases", default="", help="only cases whose name contains this text")
     args = parser.parse_args()
     tool = os.path.abspath(args.dissent)
     with tempfile.TemporaryDirectory() as folder:
         for name, part in PARTS.items():
             if args.only in (None, name):
-                part(tool, folder, args.runs)
+                part(tool, folder, args.runs, args.cases)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ typedef struct {
     uint32_t *order;                               /* (n_cells) cells */
     double tau2[1 + DIS_PAIRS_MAX_COVARIATES + 1]; /* of scores, of coefficients */
     double *part;                                  /* (n_x) of the variances of coefficients */
+    double score_part;                             /* of the sum of the variances of scores less their mean */
 } clusters;
 
 typedef struct {
@@ -248,6 +249,22 @@ static void multiply(const double *a, const double *b, double *out, size_t n)
         }
 }
 
+/* The sum of the variances of scores less the mean of their component, from a covariance (n, n). */
+static dis_status center_sum(const dis__pairs *m, const double *covariance, size_t n, double *sum)
+{
+    double *size;
+    *sum = 0;
+    DIS_TRY(dis__alloc_zeroed(&size, m->n_components, sizeof *size));
+    for (size_t k = 0; k < m->n_things; k++) size[m->component[k]]++;
+    for (size_t k = 0; k < m->n_things; k++) {
+        *sum += covariance[k * n + k];
+        for (size_t l = 0; l < m->n_things; l++)
+            if (m->component[l] == m->component[k]) *sum -= covariance[k * n + l] / size[m->component[k]];
+    }
+    dis__free(size);
+    return DIS_OK;
+}
+
 static dis_status add_clusters(work *w, clusters *c, const double *inverse, double *covariance, double *room)
 {
     const size_t n = w->space.n, first = w->model.n_things + w->model.has_tie;
@@ -260,6 +277,7 @@ static dis_status add_clusters(work *w, clusters *c, const double *inverse, doub
     multiply(inverse, sum, half, n);
     multiply(half, inverse, product, n);
     for (size_t i = 0; i < n * n; i++) covariance[i] += product[i];
+    DIS_TRY(center_sum(w->m, product, n, &c->score_part));
     for (size_t j = 0; j < w->model.n_x; j++) c->part[j] = product[(first + j) * n + first + j];
     return DIS_OK;
 }
@@ -411,6 +429,7 @@ static dis_status compute_by_draws(work *w, clusters *group, size_t n_groups, di
             dis__pair_solve(&w->model, &w->space, z, x, 1e-4);
             center(w->m, size, mean, x);
             for (size_t k = 0; k < n; k++) to->variance[k] += x[k] * x[k] / DRAWS;
+            for (size_t k = 0; k < w->m->n_things; k++) group[g].score_part += x[k] * x[k] / DRAWS;
             for (size_t j = 0; j < w->model.n_x; j++) group[g].part[j] += x[first + j] * x[first + j] / DRAWS;
         }
     }
@@ -478,6 +497,11 @@ dis_status dis__pair_errors_compute(dis__pairs *m, const dis__pair_model *model,
     dis__free(w.part);
     DIS_TRY(status);
     const size_t first = w.model.n_things + w.model.has_tie;
+    double total = 0, parts = 0;
+    for (size_t k = 0; k < m->n_things; k++) total += to->variance[k];
+    for (size_t g = 0; g < n_groups; g++)
+        parts += group[g].score_part * group[g].score_part / fmax(1, (double)group[g].n - 1);
+    to->score_df = parts > 0 ? total * total / parts : (double)INFINITY;
     for (size_t k = 0; k < w.space.n; k++) to->df[k] = INFINITY;
     for (size_t j = 0; j < w.model.n_x; j++) {
         double sum = 0;

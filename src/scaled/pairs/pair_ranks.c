@@ -2,7 +2,8 @@
  *
  * A thing is clearly better than another if the difference of their scores exceeds q standard errors. Rank intervals
  * count clearly better and clearly worse things (Mogstad et al. 2024; Klein, Wright & Wieczorek 2020). q is the 95 %
- * quantile of the largest studentized difference under equal scores, by draws from the estimated covariance: over the
+ * quantile of the largest studentized difference under equal scores, by draws from the estimated covariance (multivariate
+ * t, if annotators or tasks have tastes: the degrees of freedom are those of their number, Satterthwaite 1946): over the
  * comparisons of one thing for its own interval, and over all pairs for intervals that hold together.
  *
  * Above DIS_PAIRS_DENSE parameters, both come from simultaneous intervals of scores (Bonferroni over things), which is
@@ -40,12 +41,23 @@ static bool is_comparable(const dis__pairs *m, size_t k, size_t l)
     return k != l && m->component[k] == m->component[l];
 }
 
+/* A draw of sqrt(df / chi^2) makes normal draws multivariate t (approximation of Wilson & Hilferty 1931). */
+static double draw_spread(const rank_draws *r, size_t d)
+{
+    const double df = r->m->plain_errors.score_df, part = 2 / (9 * df);
+    if (isinf(df)) return 1;
+    const double z = dis__random_normal(r->m->args->o->seed, (uint64_t)DIS_STREAM_PAIR_RANKS | 1ull << 32, d);
+    const double root = fmax(.05, 1 - part + z * sqrt(part));
+    return 1 / sqrt(root * root * root);
+}
+
 static void draw_largest(rank_draws *r, const double *factor, double *z)
 {
     const size_t n = r->n;
     for (size_t d = 0; d < r->n_draws; d++) {
         double normal[DIS_PAIRS_DENSE];
         double *all = r->largest + n * r->n_draws + d;
+        const double spread = draw_spread(r, d);
         for (size_t k = 0; k < n; k++)
             normal[k] = dis__random_normal(r->m->args->o->seed, DIS_STREAM_PAIR_RANKS, d * n + k);
         for (size_t k = 0; k < n; k++) {
@@ -55,7 +67,7 @@ static void draw_largest(rank_draws *r, const double *factor, double *z)
         for (size_t k = 0; k < n; k++)
             for (size_t l = 0; l < k; l++) {
                 if (!is_comparable(r->m, k, l)) continue;
-                const double size = fabs(z[k] - z[l]) / r->error[k * n + l];
+                const double size = spread * fabs(z[k] - z[l]) / r->error[k * n + l];
                 double *of_k = r->largest + k * r->n_draws + d, *of_l = r->largest + l * r->n_draws + d;
                 if (size > *of_k) *of_k = size;
                 if (size > *of_l) *of_l = size;
@@ -147,7 +159,8 @@ static size_t count_below(const rank_bound *sorted, size_t from, size_t to, doub
 static dis_status rank_by_intervals(dis__pairs *m, const rank_columns *c, const double *size, dis_scaled *out)
 {
     const size_t n = m->n_things;
-    const double z = dis__normal_quantile(1 - .025 / (double)n);
+    const double df = m->plain_errors.score_df, tail = .025 / (double)n;
+    const double z = isinf(df) || df > 1e6 ? dis__normal_quantile(1 - tail) : dis__student_critical(tail, fmax(1, df));
     rank_bound *low, *high;
     size_t *start;
     DIS_TRY(dis__scaled_allocate(out, &low, 2 * n, sizeof *low));

@@ -91,6 +91,7 @@ typedef struct {
     double *variance;    /* (n) of scores less the mean of their component, of the tie parameter, of coefficients */
     double *df;          /* (n) degrees of freedom; INFINITY: normal */
     double *information; /* (n) diagonal of H */
+    double score_df;     /* degrees of freedom of differences of scores; INFINITY: normal */
     double taste_sd, task_sd; /* standard deviations of scores between annotators, between tasks; NaN: one alone */
 } dis__pair_errors;
 
