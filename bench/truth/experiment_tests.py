@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-METRICS = ("accuracy", "macro_f1", "weighted_f1", "log_loss", "brier", "kl", "cross_entropy", "ece", "entropy_correlation",
+METRICS = ("accuracy", "macro_f1", "weighted_f1", "log_loss", "calibrated_log_likelihood", "brier", "kl", "cross_entropy", "ece", "entropy_correlation",
            "entropy_spearman")
 CLASSES = 3
 

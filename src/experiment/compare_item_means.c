@@ -5,23 +5,30 @@
  * Every seed that is done counts; the value of an item is its mean over the seeds of a side, and items change their signs.
  * Where seeds have different items (a test set drawn by seed), pairs of item and seed change them instead, of the
  * seeds that both sides have. Cost: every file of predictions of both sides is read
- * once. */
+ * once.
+ *
+ * Calibrated log-likelihood: temperatures are fitted for each side and seed, on the same halves of the items. The value of
+ * an item is its loss in the splits that hold it out, scaled so that the mean over items is the metric. The
+ * temperatures count as given. */
 #include "experiment/compare_cells.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
+#include "evaluate/calibrated_likelihood.h"
 #include "evaluate/metrics.h"
 #include "core/random/random.h"
 #include "stats/distributions.h"
 #include <math.h>
 #include <string.h>
 
+enum { CALIBRATED = DIS_ITEM_COLUMNS, N_COLUMNS }; /* an additional column: calibrated losses */
+
 /* Sums over the seeds of a side, in the order of the tasks of the first seed of the first side. */
 typedef struct {
     dis_names *tasks, *classes;
     size_t n_items, n_classes;
-    bool is_comparable, has_gold, has_human;
-    double *sum[2]; /* (DIS_ITEM_COLUMNS, n_items) per side */
+    bool is_comparable, has_gold, has_human, is_calibrated; /* is_calibrated: CALIBRATED is filled */
+    double *sum[2];                                         /* (N_COLUMNS, n_items) per side */
     size_t n_seeds[2];
     bool *is_gold; /* (n_items) */
 } item_sums;
@@ -44,8 +51,7 @@ static dis_status begin(item_sums *s, dis__pooled *p)
     DIS_TRY(dis__names_copy(p->classes, &s->classes));
     DIS_TRY(dis__alloc_zeroed(&s->is_gold, p->n_items, sizeof *s->is_gold));
     for (int side = 0; side < 2; side++)
-        DIS_TRY(
-            dis__alloc_zeroed(&s->sum[side], dis__saturating_size(p->n_items, DIS_ITEM_COLUMNS, 0), sizeof(double)));
+        DIS_TRY(dis__alloc_zeroed(&s->sum[side], dis__saturating_size(p->n_items, N_COLUMNS, 0), sizeof(double)));
     for (size_t i = 0; i < p->n_items; i++) {
         s->is_gold[i] = p->gold[i] >= 0;
         s->has_gold |= s->is_gold[i];
@@ -77,7 +83,49 @@ static dis_status add_columns(item_sums *s, int side, const dis__pooled *p, cons
     return status;
 }
 
-static dis_status add_seed(item_sums *s, int side, dis__pooled *p)
+/* Adds the loss of each item at the temperatures of the splits that hold it out. c: items in the order of the sums. */
+static dis_status add_losses(dis_context *ctx, item_sums *s, int side, const dis__calibration *c,
+                             const dis__fitted_temperatures *at)
+{
+    double *loss[DIS_EVALUATION_MAX_SPLITS], *values, n_held[DIS_EVALUATION_MAX_SPLITS] = {0};
+    const size_t n = c->n;
+    DIS_TRY(dis__alloc_zeroed(&values, dis__saturating_size(n, c->n_splits, 0), sizeof *values));
+    for (size_t k = 0; k < c->n_splits; k++) {
+        loss[k] = values + k * n;
+        for (size_t i = 0; i < n; i++) n_held[k] += !(at->fitted[i] >> k & 1);
+    }
+    const dis_status status = dis__calibrated_losses_compute(ctx, c, at, loss);
+    double *sum = s->sum[side] + CALIBRATED * s->n_items;
+    for (size_t i = 0, g = 0; status == DIS_OK && i < s->n_items; i++) {
+        if (!s->is_gold[i]) continue;
+        for (size_t k = 0; k < c->n_splits; k++) sum[i] += loss[k][g] * (double)n / (n_held[k] * (double)c->n_splits);
+        g++;
+    }
+    dis__free(values);
+    return status;
+}
+
+static dis_status add_calibrated(dis_context *ctx, item_sums *s, int side, const dis__pooled *p, const size_t *row)
+{
+    const dis_evaluation_options o = dis_evaluation_options_default();
+    dis__calibration c = {
+        .n_classes = p->n_classes, .q = p->p, .gold = p->gold, .n_splits = o.n_splits, .seed = o.seed};
+    dis__fitted_temperatures at = {0};
+    const char *reason = NULL;
+    size_t *item;
+    DIS_TRY(dis__alloc_array(&item, s->n_items, sizeof *item));
+    for (size_t i = 0; i < s->n_items; i++)
+        if (s->is_gold[i]) item[c.n++] = row[i];
+    c.item = item;
+    dis_status status = dis__temperatures_fit(ctx, &c, &at, &reason);
+    if (status == DIS_OK && reason) s->is_calibrated = false;
+    if (status == DIS_OK && !reason) status = add_losses(ctx, s, side, &c, &at);
+    dis__free(at.fitted);
+    dis__free(item);
+    return status;
+}
+
+static dis_status add_seed(dis_context *ctx, item_sums *s, int side, dis__pooled *p)
 {
     size_t *row, found;
     if (!s->tasks) DIS_TRY(begin(s, p));
@@ -86,7 +134,8 @@ static dis_status add_seed(item_sums *s, int side, dis__pooled *p)
     s->has_human = s->has_human && p->human;
     DIS_TRY(dis__names_match_alloc(p->tasks, s->tasks, &row, &found));
     s->is_comparable = found == s->n_items;
-    const dis_status status = s->is_comparable ? add_columns(s, side, p, row) : DIS_OK;
+    dis_status status = s->is_comparable ? add_columns(s, side, p, row) : DIS_OK;
+    if (status == DIS_OK && s->is_comparable && s->is_calibrated) status = add_calibrated(ctx, s, side, p, row);
     s->n_seeds[side]++;
     dis__free(row);
     return status;
@@ -102,7 +151,7 @@ static dis_status add_side(dis_context *ctx, dis__store *store, const dis__plan 
             seen = plan->run[q].cell == cell && plan->run[q].seed == plan->run[r].seed;
         if (seen) continue;
         DIS_TRY(dis__pool_folds(ctx, store, plan, state, cell, plan->run[r].seed, set, true, &pooled, &found));
-        const dis_status status = found ? add_seed(s, side, &pooled) : DIS_OK;
+        const dis_status status = found ? add_seed(ctx, s, side, &pooled) : DIS_OK;
         dis__pooled_free(&pooled);
         DIS_TRY(status);
     }
@@ -116,9 +165,16 @@ typedef struct {
     size_t n, capacity;
 } differences;
 
+static bool is_calibrated_loss(const dis__metric *metric)
+{
+    return metric == &dis__metrics[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD];
+}
+
 static dis_status add_differences(const item_sums *s, const dis__metric *metric, differences *out)
 {
-    const size_t at = (size_t)metric->column * s->n_items;
+    const bool is_calibrated = is_calibrated_loss(metric);
+    const size_t at = (is_calibrated ? CALIBRATED : (size_t)metric->column) * s->n_items;
+    if (is_calibrated && !s->is_calibrated) return DIS_OK;
     if (((metric->row.needs & DIS_NEEDS_GOLD) && !s->has_gold) ||
         ((metric->row.needs & DIS_NEEDS_HUMAN) && !s->has_human))
         return DIS_OK;
@@ -158,7 +214,8 @@ static void test(const dis__plan *plan, const dis__metric *metric, size_t n_clas
     if (x->n == 0 || plan->resamples == 0) return;
     for (size_t i = 0; i < x->n; i++) sum += x->d[i];
     out->is_tested = true;
-    out->difference = dis__metric_from_mean(metric, sum / (double)x->n, n_classes) - metric->shift;
+    sum /= (double)x->n;
+    out->difference = is_calibrated_loss(metric) ? sum : dis__metric_from_mean(metric, sum, n_classes) - metric->shift;
     out->p = permutation_p(x, plan->resamples);
     out->stars = out->p <= .01 ? 2 : out->p <= .05 ? 1 : 0;
 }
@@ -166,8 +223,8 @@ static void test(const dis__plan *plan, const dis__metric *metric, size_t n_clas
 bool dis__item_mean_is_testable(dis_evaluation_metric metric)
 {
     const dis__metric *m = &dis__metrics[metric];
-    return m->aggregate == DIS_MEAN_OF_ITEMS &&
-           (strcmp(m->row.better, "higher") == 0 || strcmp(m->row.better, "lower") == 0);
+    return is_calibrated_loss(m) || (m->aggregate == DIS_MEAN_OF_ITEMS &&
+                                     (strcmp(m->row.better, "higher") == 0 || strcmp(m->row.better, "lower") == 0));
 }
 
 /* The predictions of both sides, for all seeds or for one. */
@@ -182,9 +239,17 @@ typedef struct {
     size_t n_classes;
 } comparison;
 
+static bool measures_calibrated(const dis__plan *plan, const char *set)
+{
+    for (size_t m = 0; m < plan->n_measures; m++)
+        if (is_calibrated_loss(&dis__metrics[plan->measure[m].metric]) && strcmp(plan->measure[m].set, set) == 0)
+            return true;
+    return false;
+}
+
 static dis_status compare_seeds(comparison *c, const uint64_t *only, bool *is_comparable)
 {
-    item_sums s = {.is_comparable = true};
+    item_sums s = {.is_comparable = true, .is_calibrated = measures_calibrated(c->plan, c->set)};
     dis_status status = add_side(c->ctx, c->store, c->plan, c->state, c->cell, c->set, only, &s, 0);
     if (status == DIS_OK && s.is_comparable)
         status = add_side(c->ctx, c->store, c->plan, c->state, c->against, c->set, only, &s, 1);
