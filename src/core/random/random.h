@@ -41,6 +41,7 @@ typedef enum {
     DIS_STREAM_PAIR_GROUPS,
     DIS_STREAM_PAIR_FOLDS,
     DIS_STREAM_PREDICTION_SETS,
+    DIS_STREAM_ANNOTATOR_CAMPS,
 } dis_stream;
 
 typedef struct {
@@ -66,6 +67,15 @@ static inline double dis__random_uniform(uint64_t seed, uint64_t stream, uint64_
 static inline uint64_t dis__random_below(uint64_t seed, uint64_t stream, uint64_t index, uint64_t n)
 {
     return (uint64_t)((unsigned __int128)dis__random(seed, stream, index) * n >> 64);
+}
+
+/* An index for a text, such as the name of an item: FNV-1a, 64 bits. Texts chosen to collide only draw the same
+ * numbers. */
+static inline uint64_t dis__random_key(const char *text, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    return h;
 }
 
 /* Standard normal (Box-Muller on one block). */

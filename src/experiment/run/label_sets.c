@@ -26,19 +26,12 @@ void dis__label_set_free(dis__label_set *set)
 
 /* ---- some of the votes ---- */
 
-/* FNV-1a: random draws for an item depend on its id, not on its position. */
-static uint64_t hash_text(const char *text, size_t n)
-{
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-    return h;
-}
-
+/* Random draws for an item depend on its id, not on its position. */
 static dis__rng source_of(const dis_names *tasks, size_t i, uint64_t seed)
 {
     size_t n;
     const char *task = dis_names_get(tasks, i, &n);
-    return dis__rng_at(seed, DIS_STREAM_SUBSAMPLE, hash_text(task, n));
+    return dis__rng_at(seed, DIS_STREAM_SUBSAMPLE, dis__random_key(task, n));
 }
 
 /* `max` of the votes first .. end - 1, each with the same probability (selection sampling; Knuth, volume 2, algorithm
@@ -65,11 +58,11 @@ static void answer_at_random(const dis_votes_view *v, const dis__vote_draw *draw
     for (size_t i = 0; i < n; i++) {
         size_t length;
         const char *name = dis_names_get(v->workers, worker[i], &length);
-        const uint64_t who = hash_text(name, length);
+        const uint64_t who = dis__random_key(name, length);
         dis__rng source = dis__rng_at(draw->seed, DIS_STREAM_RANDOM_WORKER, who);
         if (dis__rng_uniform(&source) >= draw->random_workers) continue;
         name = dis_names_get(v->tasks, task[i], &length);
-        source = dis__rng_at(draw->seed ^ who, DIS_STREAM_RANDOM_VOTE, hash_text(name, length));
+        source = dis__rng_at(draw->seed ^ who, DIS_STREAM_RANDOM_VOTE, dis__random_key(name, length));
         label[i] = (uint16_t)dis__rng_below(&source, v->n_classes);
     }
 }

@@ -26,14 +26,6 @@ static const dis_option options[] = {
     DIS_OPTION_SEED_ROW(majority_options),
 };
 
-/* FNV-1a, 64 bits. Ids chosen to collide only make two tasks draw the same number. */
-static uint64_t hash_text(const char *text, size_t n)
-{
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-    return h;
-}
-
 static void majority(const dis__fit_args *args, const void *arg, size_t i, double *p)
 {
     (void)arg;
@@ -49,7 +41,7 @@ static void majority(const dis__fit_args *args, const void *arg, size_t i, doubl
     if (o->ties == TIES_RANDOM && n_tied > 1) {
         size_t length;
         const char *id = dis_names_get(args->votes.tasks, i, &length);
-        pick = (size_t)dis__random_below(args->seed, DIS_STREAM_TIES, hash_text(id, length), n_tied);
+        pick = (size_t)dis__random_below(args->seed, DIS_STREAM_TIES, dis__random_key(id, length), n_tied);
     }
     for (size_t k = 0; k < n_classes; k++) {
         const bool tied = p[k] == max;
