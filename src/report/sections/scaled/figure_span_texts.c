@@ -1,5 +1,5 @@
 /* Spans in their texts: the labels highlighted, with what is uncertain and what only some annotators marked. */
-#include "report/sections/scaled_tables.h"
+#include "report/sections/scaled/scaled_tables.h"
 #include "core/text/utf8.h"
 #include <math.h>
 #include <string.h>

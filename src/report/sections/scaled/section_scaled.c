@@ -1,6 +1,6 @@
 /* Votes of a scale of its own (dissent/scaled.h): the answer, the next step, results, agreement, and the tables, the
  * first rows of each. */
-#include "report/sections/scaled_tables.h"
+#include "report/sections/scaled/scaled_tables.h"
 #include "votes/table/scales.h"
 #include <math.h>
 #include <stdio.h>

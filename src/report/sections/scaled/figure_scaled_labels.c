@@ -1,6 +1,6 @@
 /* What the labels of a scale of its own look like in one picture: values as a histogram, classes as bars, scores with
  * their intervals. A row of `pictures` per scale; a scale without one has tables alone. */
-#include "report/sections/scaled_tables.h"
+#include "report/sections/scaled/scaled_tables.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Comparisons: who won, which ranks are possible, and how often each thing won against each other one. */
-#include "report/sections/scaled_tables.h"
+#include "report/sections/scaled/scaled_tables.h"
 #include <math.h>
 #include <string.h>
 
