@@ -29,6 +29,8 @@ static const cli_option options[] = {
                       CLI_HELP(OUTPUT, "write for each vote the probability of a slip, another reading, a group's view")),
     OPTION(TEXT, readings, "readings", .argument = "FILE", .names = CLI_NAMES_OUTPUT, .formats = CLI_LABEL_FORMATS,
            CLI_HELP(OUTPUT, "write soft labels without slips")),
+    CLI_OUTPUT_OPTION(review_values, camps, "camps", CLI_TABLE_FORMATS,
+                      CLI_HELP(OUTPUT, "test for two camps of annotators, and write the camp of each")),
     CLI_GROUPS_OPTIONS(review_values, groups),
     OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
     CLI_TEXTS_OPTIONS(review_values, texts),
@@ -108,6 +110,27 @@ static void print_workers(const review_command *job)
                   cli_count_format(l->n_biased, number), cli_count_format(l->n_workers, other));
 }
 
+static void print_camps(const review_command *job)
+{
+    const dis_review_camps *camps = job->view.camps;
+    if (!job->v->camps) return;
+    if (!camps || isnan(camps->p))
+        cli_print(job->c, "  %-18s too few votes to tell whether annotators fall into two camps", "camps");
+    else if (camps->has_two)
+        cli_print(job->c,
+                  "  %-18s annotators fall into two camps of %zu and %zu (p = %.2g): two of the same camp agree on "
+                  "%.0f %% of their common items, two of different camps on %.0f %%",
+                  "camps", camps->n[0], camps->n[1], camps->p, 100 * camps->agreement_within,
+                  100 * camps->agreement_across);
+    else if (camps->p <= .05)
+        cli_print(job->c,
+                  "  %-18s annotators differ in more than accuracy (p = %.2g), such as strictness, but do not fall "
+                  "into two camps",
+                  "camps", camps->p);
+    else
+        cli_print(job->c, "  %-18s no evidence of two camps of annotators (p = %.2g)", "camps", camps->p);
+}
+
 static void print_next_steps(const review_command *job)
 {
     static const char *const tables[] = {"--workers", "workers.csv", "--items", "items.csv", NULL};
@@ -147,6 +170,7 @@ static void print_summary(review_command *job)
                   cli_count_format(job->v->budget - l->budget_spent, number), cli_count_format(job->v->budget, other));
     if (job->in.view.start && l->beyond_chance) {
         print_workers(job);
+        print_camps(job);
         print_next_steps(job);
     }
 }
@@ -188,6 +212,7 @@ static int write_all(const review_command *job)
     if (status == DIS_OK && v->send_back) status = review_items_write(job, v->send_back, NULL, all, REVIEW_OTHER_ITEMS);
     if (status == DIS_OK && v->workers) status = review_workers_write(job, v->workers);
     if (status == DIS_OK && v->causes) status = review_causes_write(job, v->causes);
+    if (status == DIS_OK && v->camps) status = review_camps_write(job, v->camps);
     if (status == DIS_OK && v->readings && job->view.reading_p) {
         dis_labels_view labels = dis_labels_view_default();
         labels.n_items = job->in.view.n_items;
@@ -223,6 +248,7 @@ static int review(review_command *job, dis_context *ctx)
     o.accept = v->accept;
     o.causes = v->causes || v->readings;
     o.groups = job->groups.groups;
+    o.camps = v->camps != NULL;
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->view = dis_review_get_view(job->review);
@@ -276,6 +302,7 @@ static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_
                                     {v->by != DIS_REVIEW_BY_DEFAULT, "by"},
                                     {v->combine, "combine"},
                                     {v->causes, "causes"},
+                                    {v->camps, "camps"},
                                     {v->readings, "readings"},
                                     {v->groups.group, "group"},
                                     {v->texts.path, "texts"},
@@ -352,6 +379,9 @@ const cli_command cli_cmd_review = {
         "\n"
         "With --scale ordinal, labels come from the method ordinal, and annotators have a bias, a spread and a "
         "share of random votes.\n"
+        "\n"
+        "With --camps FILE, a test tells whether annotators fall into two camps that read items differently. The camps "
+        "are found on one half of the items and tested on the other.\n"
         "\n"
         "With --accept P, items are split into those with a label of at least that probability and those to send "
         "back. With --budget N, votes are assigned to items one by one, each to the item with the largest expected "

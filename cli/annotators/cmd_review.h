@@ -14,7 +14,7 @@ typedef struct {
     cli_metric_table_values figures;
     cli_texts_values texts;
     cli_list method;
-    const char *combine, *gold, *items, *workers, *labels, *accepted, *send_back, *causes, *readings;
+    const char *combine, *gold, *items, *workers, *labels, *accepted, *send_back, *causes, *readings, *camps;
     cli_groups_values groups;
     int by;
     uint64_t top, budget;
@@ -46,6 +46,7 @@ dis_status review_items_write(const review_command *job, const char *path, const
                               review_which which);
 dis_status review_workers_write(const review_command *job, const char *path);
 dis_status review_causes_write(const review_command *job, const char *path);
+dis_status review_camps_write(const review_command *job, const char *path);
 dis_status review_json_write(const review_command *job, const char *path);
 void review_items_print(const review_command *job, size_t n);
 void review_workers_print(const review_command *job, size_t n);

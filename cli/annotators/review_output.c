@@ -130,7 +130,40 @@ dis_status review_workers_write(const review_command *job, const char *path)
     return dis__table_writer_finish(t, DIS_OK);
 }
 
+dis_status review_camps_write(const review_command *job, const char *path)
+{
+    static const char *const columns[] = {"worker", "camp"};
+    const dis_review_camps *camps = job->view.camps;
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t w = 0; w < job->view.n_workers; w++) {
+        cli_cell_write_name(t, job->in.view.workers, w);
+        if (camps && camps->has_two && camps->camp[w])
+            dis__table_writer_count(t, camps->camp[w]);
+        else
+            dis__table_writer_null(t);
+    }
+    return dis__table_writer_finish(t, DIS_OK);
+}
+
 /* ---- for machines ---- */
+
+static void put_camps(const review_command *job, dis__json_writer *j)
+{
+    const dis_review_camps *camps = job->view.camps;
+    if (!job->v->camps) return;
+    dis__json_writer_key(j, "camps");
+    dis__json_writer_begin_object(j);
+    dis__json_writer_key(j, "found");
+    dis__json_writer_bool(j, camps && camps->has_two);
+    cli_json_write_real(j, "p", camps ? camps->p : (double)NAN);
+    cli_json_write_count(j, "n_first", camps ? camps->n[0] : 0);
+    cli_json_write_count(j, "n_second", camps ? camps->n[1] : 0);
+    cli_json_write_real(j, "agreement_within", camps ? camps->agreement_within : (double)NAN);
+    cli_json_write_real(j, "agreement_across", camps ? camps->agreement_across : (double)NAN);
+    dis__json_writer_end_object(j);
+}
 
 static void put_share(dis__json_writer *j, const char *name, double value, size_t n)
 {
@@ -248,6 +281,7 @@ dis_status review_json_write(const review_command *job, const char *path)
     cli_json_write_count(j, "weak_workers", l->n_weak);
     cli_json_write_count(j, "unjudged_workers", l->n_without_verdict);
     chance_test_write_json(j, &l->chance);
+    put_camps(job, j);
     if (job->v->accept > 0) {
         cli_json_write_real(j, "accept", job->v->accept);
         cli_json_write_count(j, "accepted", l->n_accepted);

@@ -48,6 +48,7 @@ typedef struct {
                               of NaN: made by `plan` */
     bool causes;           /* also why votes differ from the reading of most others (dis_review_vote) */
     const dis_worker_groups *groups; /* of annotators, for causes: groups may read an item differently; NULL: none */
+    bool camps;                      /* also whether annotators fall into two camps (dis_review_camps) */
 } dis_review_options;
 DIS_OPTIONS_API(dis_review_options);
 
@@ -128,6 +129,17 @@ typedef struct {
     double p_group;   /* attentive, with the reading of the annotator's group, where groups differ */
 } dis_review_vote;
 
+/* Whether annotators fall into two camps that read items differently. The camps are found on one half of the items and
+ * tested on the other. */
+typedef struct {
+    bool has_two;        /* p <= .05, and both camps agree within themselves as two camps would */
+    double p;            /* if all annotators read items in the same way; NaN: too few votes to tell */
+    size_t n[2];         /* annotators of each camp, the larger one first; 0: not found */
+    const uint8_t *camp; /* (n_workers) 1 or 2; 0: fewer than ten votes */
+    double agreement_within, agreement_across; /* share of equal votes among two annotators of the same camp and of
+                                                   different camps, on the tested items; NaN as `p` */
+} dis_review_camps;
+
 typedef struct {
     const char *method;               /* source of the labels: a recipe, methods, or "given" */
     size_t n_items, n_workers;        /* n_workers is 0 for votes without workers */
@@ -153,8 +165,9 @@ typedef struct {
     const dis_review_vote *votes; /* (n_votes) in the order of the votes; NULL: not requested, or no agreement beyond
                                      chance */
     size_t n_votes;
-    const double *slip_rate; /* (n_workers) share of votes that are slips; NULL as `votes` */
-    const double *reading_p; /* (n_items, n_classes) soft labels without slips; NULL as `votes` */
+    const double *slip_rate;       /* (n_workers) share of votes that are slips; NULL as `votes` */
+    const double *reading_p;       /* (n_items, n_classes) soft labels without slips; NULL as `votes` */
+    const dis_review_camps *camps; /* NULL: not requested, or no agreement beyond chance */
 } dis_review_view;
 
 /* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and the votes have none, a class or

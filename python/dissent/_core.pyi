@@ -489,6 +489,7 @@ def review(
     progress: _Progress = None,
     vote_causes: bool = False,
     groups: tuple[Any, ...] | None = None,
+    camps: bool = False,
 ) -> dict[str, Any]: ...
 def distances(
     views: tuple[Any, ...],

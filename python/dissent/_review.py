@@ -54,6 +54,11 @@ class Review(Framed):
     With ``causes``, ``votes`` is a table of the votes. It has the probabilities of a ``slip``, of another ``reading`` and
     of the view of a ``group``. The rest is the most common reading. ``readings`` are soft labels without slips (tasks x classes),
     and ``slip_rate`` is the share of slips by worker. All three are None if votes agree no more than chance.
+
+    With ``camps``, ``camps`` is a dict: ``found`` says whether workers fall into two camps, and ``p`` is the p-value if
+    all read tasks in the same way. ``agreement_within`` and ``agreement_across`` are the shares of equal votes in the same
+    camp and in different ones. Column ``camp`` of ``workers`` is 1 (the larger camp), 2, or 0 for neither. ``camps`` is None
+    if votes agree no more than chance.
     """
 
     _frame = "items"
@@ -96,12 +101,15 @@ class Review(Framed):
             columns["label"] = votes._labels(columns["label"])
             self.votes = make_table({**rows, **columns}, "task", votes.pandas)
             self.readings = np.asarray(found["readings"])
+        self.camps: dict[str, Any] | None = found.get("camps")
         self.workers: Any = None
         if found["workers"] is not None:
             columns = columns_of(found["workers"])
             numbers = columns.pop("worker")
             ids = votes.workers[numbers]
             columns.update({name: x[numbers] for name, x in columns_of(found["ordinal_workers"] or {}).items()})
+            if self.camps is not None:
+                columns["camp"] = np.asarray(self.camps.pop("camp"))[numbers]
             for name in ("chosen_class", "true_class"):
                 columns[name] = votes._labels(columns[name])
             self.workers = make_table(
@@ -128,6 +136,7 @@ class Review(Framed):
             "expected_accuracy_after": self.expected_accuracy_after,
             "spent": self.spent,
             "typical_accuracy": self.typical_accuracy,
+            **({} if self.camps is None else {"camps": self.camps}),
         }
 
     def __repr__(self) -> str:
@@ -205,6 +214,7 @@ def review(
     texts: Any = None,
     causes: bool = False,
     groups: Any = None,
+    camps: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -239,6 +249,8 @@ def review(
         Whether to explain votes: ``votes``, ``readings`` and ``slip_rate`` of the result.
     groups : Groups or a mapping, optional
         With ``causes``: groups of annotators, which may read a task differently.
+    camps : bool
+        Whether to test for two camps of annotators: ``camps`` of the result, and column ``camp`` of its workers.
 
     >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x")]
     >>> votes += [("t3", "a", "y"), ("t3", "b", "y")]
@@ -266,6 +278,7 @@ def review(
             by=word("by", by),
             seed=seed_of(random_state),
             vote_causes=causes,
+            camps=camps,
             **rows,
             **watching,
         )

@@ -2,6 +2,7 @@
  * items and workers (review_items.c, review_workers.c), the budget (review_budget.c), the ordinal model of ordered
  * classes (review_ordinal.c), and the ranking. */
 #include "review/review_internal.h"
+#include "review/camps/annotator_camps.h"
 #include "core/options/enum_names.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
@@ -214,13 +215,31 @@ static dis_status test_chance(dis_context *ctx, const dis_votes *votes, dis_revi
     return DIS_OK;
 }
 
+/* Votes of unknown annotators count as those of different ones. */
+static bool has_two_votes(const dis__crowd_model *m, size_t i)
+{
+    double n = 0;
+    for (size_t k = 0; k < m->n_classes; k++) n += m->votes.counts[i * m->n_classes + k];
+    return n >= 2 || (m->gold && m->gold[i] >= 0);
+}
+
 static dis_status judge(const dis__crowd_model *m, const double *p, const dis_review_options *o, dis_review *review)
 {
     dis_review_view *v = &review->view;
-    for (size_t i = 0; m->votes.start && i < m->votes.n_items; i++) v->n_compared += dis__review_is_comparable(m, i);
+    for (size_t i = 0; i < m->votes.n_items; i++)
+        v->n_compared += m->votes.start ? dis__review_is_comparable(m, i) : has_two_votes(m, i);
     v->typical_accuracy = labels_can_be_judged(m, v) ? typical_share(m, p) : NAN;
     DIS_TRY(review_items(m, p, o, review));
     return review_workers(m, p, review);
+}
+
+static dis_status find_camps(const dis__crowd_model *m, const dis_review_options *o, dis_review *review)
+{
+    if (!m->votes.start || m->n_classes < 2) return DIS_OK;
+    DIS_TRY(dis__alloc_zeroed(&review->camp, m->votes.n_workers + 1, sizeof *review->camp));
+    DIS_TRY(dis__review_find_camps(m, o->seed, review->camp, &review->camps));
+    review->view.camps = &review->camps;
+    return DIS_OK;
 }
 
 static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review)
@@ -237,6 +256,7 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     DIS_TRY(dis__review_create_labels(ctx, votes, o, review, &p));
     dis_status status = fit_crowd(ctx, votes, o, &m);
     if (status == DIS_OK) status = judge(&m, p, o, review);
+    if (status == DIS_OK && o->camps && v->beyond_chance) status = find_camps(&m, o, review);
     dis__crowd_model_destroy(&m);
     dis__free(p);
     v->method = review->method;
@@ -319,6 +339,7 @@ void dis_review_destroy(dis_review *review)
     dis__free(review->votes);
     dis__free(review->slip_rate);
     dis__free(review->reading_p);
+    dis__free(review->camp);
     dis__free(review);
 }
 

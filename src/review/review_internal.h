@@ -16,6 +16,8 @@ struct dis_review {
     dis_review_vote *votes;                     /* (n_votes), or NULL: causes */
     double *slip_rate;                          /* (n_workers) likewise */
     double *reading_p;                          /* (n_items, K) likewise */
+    dis_review_camps camps;
+    uint8_t *camp; /* (n_workers), or NULL */
 };
 
 /* The reviewed labels as probabilities (n_items, K); the caller owns them. Fills review->method. */

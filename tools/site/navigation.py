@@ -106,7 +106,7 @@ SECTIONS = [
         [
             (
                 "Labels",
-                ["evidence/default-labels", "evidence/methods", "evidence/auto-weights", "evidence/label-variation", "evidence/predictions", "evidence/scales", "evidence/pairwise", "evidence/vote-causes"],
+                ["evidence/default-labels", "evidence/methods", "evidence/auto-weights", "evidence/label-variation", "evidence/predictions", "evidence/scales", "evidence/pairwise", "evidence/vote-causes", "evidence/annotator-camps"],
             ),
             (
                 "Statistics",

@@ -269,6 +269,20 @@ static int put_vote_causes(core_state *state, PyObject *d, const dis_review_view
     return core_put(d, "slip_rate", rate) < 0 ? -1 : core_put(d, "votes", FIELDS(state, v->votes, v->n_votes, votes));
 }
 
+/* Two camps of annotators: the test, and the camp of each annotator (0: none). */
+static int put_camps(core_state *state, PyObject *d, const dis_review_view *v)
+{
+    const dis_review_camps *camps = v->camps;
+    void *data;
+    if (!camps) return 0;
+    PyObject *camp = core_array_create(state, CORE_INT32, (Py_ssize_t)v->n_workers, -1, &data);
+    for (size_t w = 0; camp && w < v->n_workers; w++) ((int32_t *)data)[w] = camps->has_two ? camps->camp[w] : 0;
+    PyObject *one = Py_BuildValue("{sNsNsNsNsN}", "found", PyBool_FromLong(camps->has_two), "p", core_real(camps->p),
+                                  "agreement_within", core_real(camps->agreement_within), "agreement_across",
+                                  core_real(camps->agreement_across), "camp", camp);
+    return core_put(d, "camps", one);
+}
+
 static PyObject *review_of(core_state *state, const dis_review *review, const dis_votes *votes, size_t top)
 {
     const dis_review_view v = dis_review_get_view(review);
@@ -278,6 +292,7 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
     if (put_figures(d, &v) < 0 || put_tables(state, d, &v, n) < 0 ||
         core_put(d, "item_reasons", reasons(review, votes, n, dis_review_format_item_reason)) < 0 ||
         core_put(d, "causes", cause_list(&v)) < 0 || put_vote_causes(state, d, &v, dis_votes_n_classes(votes)) < 0 ||
+        put_camps(state, d, &v) < 0 ||
         core_put(d, "worker_reasons", reasons(review, votes, v.n_workers, dis_review_format_worker_reason)) < 0)
         Py_CLEAR(d);
     return d;
@@ -328,18 +343,19 @@ static PyObject *run_review(core_state *state, const dis_votes *votes, const dis
 
 static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes",  "methods", "combine", "gold",    "budget",   "by",          "top",    "seed",
-                            "labels", "p",       "accept",  "threads", "progress", "vote_causes", "groups", NULL};
+    static char *names[] = {"votes",    "methods",     "combine", "gold",  "budget", "by",
+                            "top",      "seed",        "labels",  "p",     "accept", "threads",
+                            "progress", "vote_causes", "groups",  "camps", NULL};
     PyObject *groups = NULL, *table, *methods = Py_None, *gold = NULL, *labels = NULL, *p = Py_None, *progress = NULL,
              *result = NULL;
     const char *combine = NULL, *by = "auto";
     unsigned long long seed = 0, budget = 0;
     Py_ssize_t top = PY_SSIZE_T_MAX;
-    int threads = 0, causes = 0;
+    int threads = 0, causes = 0, camps = 0;
     dis_review_options o = dis_review_options_default();
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OzOKsnKOOdiOpO:review", names, &table, &methods, &combine,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OzOKsnKOOdiOpOp:review", names, &table, &methods, &combine,
                                      &gold, &budget, &by, &top, &seed, &labels, &p, &o.accept, &threads, &progress,
-                                     &causes, &groups) ||
+                                     &causes, &groups, &camps) ||
         order_of(by, &o.order) < 0)
         return NULL;
     if (top < 0) return PyErr_Format(PyExc_ValueError, "top must be 0 or more");
@@ -350,6 +366,7 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
     if (groups && groups != Py_None && core_groups_get(state, votes, groups, &in.groups) < 0) return NULL;
     const dis_votes_view v = dis_votes_get_view(votes);
     o.causes = causes != 0;
+    o.camps = camps != 0;
     o.groups = in.groups;
     o.seed = seed;
     o.budget = budget;

@@ -208,6 +208,7 @@ dis_status dis__report_review(dis__report_job *job)
     if (dis__saturating_size(dis__saturating_size(n_classes, n_classes, 0), n_workers, 0) > MAX_CELLS) return DIS_OK;
     dis_review_options o = dis_review_options_default();
     o.seed = job->r->seed;
+    o.camps = true;
     if (job->r->n_views) o.p = job->r->view[job->main].p;
     o.causes = job->r->causes;
     o.groups = job->r->groups;
@@ -230,6 +231,7 @@ dis_status dis__section_review(dis__report_job *job)
     dis__page_section_begin(&job->page, "next", "What to do next",
                             "Items to label again, annotators to talk to, and classes that the guidelines should "
                             "tell apart.");
+    DIS_TRY(dis__figure_camps(job));
     items(job, job->review, &job->verdicts);
     workers(job, job->review, &job->verdicts);
     on_the_scale(job, &job->verdicts);

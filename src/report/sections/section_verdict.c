@@ -1,7 +1,7 @@
 /* The answer at the top of the page: whether the labels can be used, what is wrong, and what to do.
  *
- * "Yes" needs two things: at least 90 % of the labels correct (expected, or measured on gold labels), and at most half
- * of the errors of always choosing the most frequent class. Without them the answer is "with care", and "no" where the
+ * "Yes" needs three things: at least 90 % of the labels correct (expected, or measured on gold labels), at most half
+ * of the errors of always choosing the most frequent class, and annotators who do not fall into two camps. Without them the answer is "with care", and "no" where the
  * labels hardly beat that class on gold labels, most are expected to be wrong (on a scale, by more than one class), or
  * the votes agree no more than chance. */
 #include "report/sections/verdict.h"
@@ -16,7 +16,7 @@
 #define NO_GAIN         .1
 #define UNCERTAIN       .8
 
-enum { NAMED = 3, FEW_GOLD = 20 };
+enum { NAMED = 3, FEW_GOLD = 20, MANY = 100 };
 
 typedef enum { ANSWER_YES, ANSWER_CARE, ANSWER_NO, ANSWER_UNKNOWN } answer;
 
@@ -114,7 +114,8 @@ static answer answer_of(const facts *f)
     const double gain = f->most_frequent < 1 ? (f->accuracy - f->most_frequent) / (1 - f->most_frequent) : 0;
     if ((f->is_scale ? f->near : f->accuracy) < .5 || (measured && gain < NO_GAIN) || dis__report_is_chance_level(job))
         return ANSWER_NO;
-    return f->accuracy >= USABLE_ACCURACY && gain >= USABLE_GAIN ? ANSWER_YES : ANSWER_CARE;
+    return f->accuracy >= USABLE_ACCURACY && gain >= USABLE_GAIN && !dis__report_has_camps(job) ? ANSWER_YES
+                                                                                                : ANSWER_CARE;
 }
 
 static void put_percent(dis__markup *m, double x)
@@ -175,6 +176,12 @@ static void put_problems(dis__markup *m, const facts *f)
 {
     const dis__report_job *job = f->job;
     put_estimate(m, f);
+    if (dis__report_has_camps(job)) {
+        dis__markup_append(m, "A");
+        dis__report_append_camps(m, job);
+        dis__markup_append(m, ". Which labels are correct depends on the reading. ");
+        if (f->n_uncertain == 0 && f->n_flagged == 0 && !f->pair) return;
+    }
     if (f->n_uncertain == 0 && f->n_flagged == 0 && !f->pair && compare_estimate(f) < 0) return;
     if (f->n_uncertain == 0 && f->n_flagged == 0 && !f->pair) {
         dis__markup_append(m, "No problem stands out: every label is at least 80\xC2\xA0% likely to be ");
@@ -220,7 +227,8 @@ static void put_flagged(dis__markup *m, const facts *f)
 /* Third sentence: what to do, in this order. */
 static void put_actions(dis__markup *m, const facts *f)
 {
-    const bool steps[] = {f->n_uncertain > 0, f->n_flagged > 0, f->pair != NULL, f->n_gold < FEW_GOLD};
+    const bool has_camps = dis__report_has_camps(f->job);
+    const bool steps[] = {has_camps, f->n_uncertain > 0, f->n_flagged > 0, f->pair != NULL, f->n_gold < FEW_GOLD};
     enum { N_STEPS = sizeof steps / sizeof *steps };
     size_t n = 0, done = 0;
     for (size_t s = 0; s < N_STEPS; s++) n += steps[s];
@@ -233,18 +241,20 @@ static void put_actions(dis__markup *m, const facts *f)
         dis__markup_append(m, done == 0 ? "" : done + 1 < n ? ", " : n == 2 ? " and " : ", and ");
         const size_t from = m->n;
         switch (s) {
-        case 0:
+        case 0: dis__markup_append(m, "ask both camps how they read the guidelines"); break;
+        case 1:
             dis__markup_appendf(m, "label the %s uncertain item%s again", dis__format_grouped(f->n_uncertain).text,
                                 dis__plural_suffix(f->n_uncertain));
+            if (f->n_uncertain > MANY) dis__markup_append(m, " (the most uncertain ones are listed below)");
             break;
-        case 1:
-            dis__markup_append(m, f->job->r->groups
+        case 2:
+            dis__markup_append(m, f->job->r->groups || has_camps
                                       ? "see whether the flagged annotators belong to one group before you "
                                         "talk to "
                                       : "talk to ");
             put_flagged(m, f);
             break;
-        case 2:
+        case 3:
             dis__markup_append(m, "say in the guidelines when to choose ");
             put_class(m, f->job, f->pair->a);
             dis__markup_append(m, " or ");

@@ -35,6 +35,12 @@ dis_status dis__class_pairs_find(const dis__report_job *job, dis__class_pairs *p
 const dis__class_pair *dis__class_pairs_first(const dis__report_job *job, const dis__class_pairs *pairs);
 void dis__figure_class_pairs(dis__report_job *job, const dis__class_pairs *pairs);
 
+/* figure_camps.c: whether annotators fall into two camps; "nnotators fall into ...", without the first letter; the
+ * figures. */
+bool dis__report_has_camps(const dis__report_job *job);
+void dis__report_append_camps(dis__markup *m, const dis__report_job *job);
+dis_status dis__figure_camps(dis__report_job *job);
+
 /* figure_votes_to_discuss.c */
 dis_status dis__figure_votes_to_discuss(dis__report_job *job);
 /* Votes that are probably slips, other readings or views of groups, if the report was asked for causes. */
