@@ -239,7 +239,7 @@ static void add_variances(work *w)
     dis__markup_append(&f.caption, "Share of the variance of one vote, and what reduces it.");
     dis__data_table_set_always_shown(&f.table);
     dis__data_table_add_column(&f.table, "part", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.table, "share", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "share", DIS__CELL_PERCENT);
     dis__data_table_add_column(&f.table, "smaller with", DIS__CELL_TEXT);
     for (size_t p = 0; p < 3; p++) {
         dis__data_table_add_static_text(&f.table, parts[p]);

@@ -10,7 +10,8 @@ enum { NAME = 48, CUT = 40 };
 #define ODD_Z      2.0 /* standard deviations from which votes count as surprising */
 #define BETTER_BY  .1  /* smallest difference in agreement that is mentioned */
 #define STRONG     1.0
-#define CHANCE_GAP .15 /* workers whose accuracy exceeds that of blind guessing by less are called poor */
+#define UNCLEAR    1.25 /* times 1 / K: a label of smaller probability does not stand out */
+#define CHANCE_GAP .15  /* workers whose accuracy exceeds that of blind guessing by less are called poor */
 
 /* A class name, truncated at a character boundary if it is long, and in quotes unless it looks like a word. */
 static const char *name_of(const dis_names *names, size_t i, char out[NAME])
@@ -118,20 +119,29 @@ static bool put_contrast(text *t, const camp *bad, const camp *good, const char 
     return true;
 }
 
+/* Why the label is not the class with the most votes. */
+static void put_rarer_label(text *t, const dis_review_item *row, const char *label, double n_classes)
+{
+    if (!(row->votes_for_label < row->votes_for_second) || row->label != row->most_probable) return;
+    if (row->p_correct < UNCLEAR / n_classes)
+        put(t, ", but no class is clearly more probable than the others");
+    else
+        put(t, ", but %s is more probable, given who voted so", label);
+}
+
 /* Remarks on the workers' quality. */
 static void put_quality(text *t, const dis_review_item *row, const char *label, const char *other,
-                        const camp *for_label, const camp *for_other, double typical)
+                        const camp *for_label, const camp *for_other, double typical, double n_classes)
 {
     if (put_contrast(t, for_other, for_label, other, label)) return;
     if (put_contrast(t, for_label, for_other, label, other)) return;
     const double blind = for_label->blind + for_other->blind;
+    put_rarer_label(t, row, label, n_classes);
     if (blind > 0 && 2 * blind >= row->votes)
         put(t, "; %.6g of these votes are by unreliable annotators", blind);
     else if (row->votes_for_second <= 0 && for_label->quality < typical - CHANCE_GAP)
         put(t, "%s weak (accuracy %.0f %%)", row->votes <= 1 ? "; this annotator is" : "; these annotators are",
             percent(for_label->quality));
-    else if (row->votes_for_label <= 0 && row->votes_for_second > 0 && row->label == row->most_probable)
-        put(t, ", but %s is more probable, given who voted so", label);
 }
 
 /* If classes are numbers in equal steps, such as 1 to 5: *first + k * *step. */
@@ -188,6 +198,7 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
     }
     if (review->ordinal_items) { /* accuracy under the crowd model is not the weight that the labels used */
         const dis_review_ordinal_item *x = &review->ordinal_items[row->item];
+        put_rarer_label(&t, row, label, (double)v.n_classes);
         put_position(&t, &v, x);
         return out;
     }
@@ -195,7 +206,7 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
     const camp for_other =
         row->second_class == row->label ? (camp){.quality = NAN} : camp_of(review, &v, row->item, row->second_class);
     if (!put_voter(&t, review, &v, row->item))
-        put_quality(&t, row, label, other, &for_label, &for_other, review->view.typical_accuracy);
+        put_quality(&t, row, label, other, &for_label, &for_other, review->view.typical_accuracy, (double)v.n_classes);
     if (row->surprise >= ODD_Z) put(&t, "; unexpected votes (%.1f sd): the item may be unclear", row->surprise);
     return out;
 }

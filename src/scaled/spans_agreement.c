@@ -137,7 +137,7 @@ static void figures_of(const double *s, size_t n_classes, double out[N_FIGURES])
 static dis_status add_figures(const dis__spans *x, const sums *t)
 {
     static const char *const name[][2] = {{"alpha_tokens", "Krippendorff's alpha of positions"},
-                                          {"f1_tokens", "F1 of positions outside of O"},
+                                          {"f1_tokens", "F1 of labelled positions"},
                                           {"f1_spans", "F1 of spans, exactly the same"},
                                           {"f1_spans_overlap", "F1 of spans, overlapping and of the same class"}};
     const size_t n_columns = FIRST_COUNT + x->n_classes, resamples = x->args->o->resamples;

@@ -65,6 +65,8 @@ static bool add_best(dis__experiment_page *p, size_t first, size_t end, size_t m
         dis__markup_appendf(&sentence, ", ");
         put_cell_name(&sentence, cell->name);
         if (n_best > 1) dis__markup_appendf(&sentence, " and %zu other%s", n_best - 1, dis__plural_suffix(n_best - 1));
+        if (p->one_class && strcmp(cell->name, p->one_class) == 0)
+            dis__markup_append(&sentence, ", which predicts a single class,");
         dis__markup_appendf(&sentence, " %s best in %s (", n_best > 1 ? "are alike and" : "is", metric);
         dis__markup_append_name(&sentence, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
         dis__markup_appendf(&sentence, "): %s", dis__format_fixed(f->mean, 4).text);
@@ -181,9 +183,9 @@ static void warn_one_class(dis__experiment_page *p, size_t r, const char *set, c
     const char *name = dis_names_get(x->classes, (size_t)x->label[0], &n);
     dis__markup_append(&sentence, "Warning: ");
     put_cell_name(&sentence, dis__row_cell(p, r)->name);
-    dis__markup_append(&sentence, " predicts ");
+    dis__markup_append(&sentence, " predicts the class \xE2\x80\x9C");
     dis__markup_append_name(&sentence, name, n, 40);
-    dis__markup_appendf(&sentence, " for all %s items of ", dis__format_grouped(x->n_items).text);
+    dis__markup_appendf(&sentence, "\xE2\x80\x9D for all %s items of ", dis__format_grouped(x->n_items).text);
     dis__markup_append_name(&sentence, set, strlen(set), 40);
     dis__markup_append(&sentence,
                        ". It has learned nothing about the items: check the learning rate, the epochs and the labels.");

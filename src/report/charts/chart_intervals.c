@@ -54,7 +54,8 @@ static void put_axis(dis__markup *m, const dis__interval_chart *c, const dis__ax
 static void put_row(dis__markup *m, const dis__interval_chart *c, const dis__axis_scale *x, const interval_layout *l,
                     size_t i)
 {
-    const int decimals = c->ranks ? 0 : 3;
+    const double size = fmax(fabs(x->low), fabs(x->high));
+    const int decimals = c->ranks ? 0 : size > 5 ? 1 : size > 1.5 ? 2 : 3;
     const double top = 4 + l->row * (double)i, y = top + l->line;
     const bool interval = !isnan(c->low[i]);
     const dis__number_text value = dis__format_fixed(c->value[i], decimals),

@@ -117,7 +117,7 @@ const char dis__page_style[] =
     "box-shadow:var(--shade);min-width:0;scroll-margin-top:1rem}\n"
     "figcaption p{margin:.3rem 0 .9rem;color:var(--soft);font-size:.94rem;line-height:1.5;max-width:46rem}\n"
     ".chart{display:flex;flex-wrap:wrap;gap:1.1rem 1.5rem}.wide>.chart>svg{flex:1 1 "
-    "380px;min-width:0}.wide>.chart>svg:only-child{max-width:40rem}\n"
+    "380px;min-width:0}.wide>.chart>svg:only-child{max-width:32rem}\n"
     "svg{display:block;max-width:100%;height:auto;font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;"
     "font-variant-numeric:tabular-nums;overflow:visible}\n" CHART_TEXTS
     ".one{min-width:0;max-width:100%}.one p{margin:0 0 .35rem;font-size:.88rem;line-height:1.35}.one "

@@ -10,7 +10,11 @@
 static void put_view(dis__markup *m, const dis__report_job *job, size_t view)
 {
     const char *name = job->r->view[view].name;
-    dis__markup_append_name(m, name, strlen(name), 30);
+    const dis_recipe *usual = dis_recipe_get(0); /* the default labels */
+    if (usual->combine && strcmp(name, usual->combine) == 0 && job->r->votes)
+        dis__markup_append(m, "the default method");
+    else
+        dis__markup_append_name(m, name, strlen(name), 30);
 }
 
 void dis__figure_label_entropies(dis__report_job *job)
@@ -301,7 +305,7 @@ void dis__figure_views(dis__report_job *job)
         const dis_fit_view fit_view = r->view[m].fit ? dis_fit_get_view(r->view[m].fit) : (dis_fit_view){0};
         dis__data_table_add_text(&f.table, r->view[m].name, strlen(r->view[m].name));
         if (gold) dis__data_table_add_number(&f.table, t->n_gold ? (double)t->right / (double)t->n_gold : NAN);
-        dis__data_table_add_number(&f.table, t->mean_entropy);
+        dis__data_table_add_number(&f.table, floor(1e4 * t->mean_entropy + .5) / 1e4);
         dis__data_table_add_number(&f.table, (double)t->changed);
         dis__data_table_add_noted(&f.table, fit_view.iterations ? (double)fit_view.iterations : (double)NAN,
                                   fit_view.iterations && !fit_view.converged ? "not converged" : "");

@@ -173,7 +173,8 @@ static void add_model_findings(dis__report_job *job)
         dis__page_finding_add(&job->page, &finding);
         if (!job->r->votes)
             dis__page_tile_add(&job->page, dis__format_abbreviated(m->n).text, "items with a known class");
-        dis__page_tile_add(&job->page, dis__format_percent(m->value).text, "model accuracy");
+        dis__page_tile_add(&job->page, dis__format_percent(m->value).text,
+                           job->r->n_predictions > 1 ? "best accuracy" : "model accuracy");
     }
     if (close != SIZE_MAX) {
         const dis_evaluation_view *e = job->model[close];
@@ -187,7 +188,8 @@ static void add_model_findings(dis__report_job *job)
         dis__markup_append(&finding, ".");
         dis__page_finding_add(&job->page, &finding);
         dis__page_tile_add(&job->page, dis__format_fixed(e->metric[DIS_EVALUATION_JSD].value, 3).text,
-                           "divergence from people (nats)");
+                           job->r->n_predictions > 1 ? "smallest divergence from people (nats)"
+                                                     : "divergence from people (nats)");
     }
     dis__markup_free(&finding);
 }

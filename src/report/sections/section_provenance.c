@@ -70,7 +70,7 @@ dis_status dis__section_provenance(dis__report_job *job)
         note(&f.table, "bad rows skipped", n.bad_rows);
         note(&f.table, "votes without a label left out", n.missing_labels);
         note(&f.table, "rows dropped by rules", n.dropped);
-        note(&f.table, "repeated votes of an annotator on an item", n.duplicates);
+        note(&f.table, "repeated votes on an item", n.duplicates);
         note(&f.table, "rows scaled to sum to 1", n.renormalised);
         note(&f.table, "items left out for too few votes", n.items_left_out);
         if (n.similar_classes) row(&f.table, "classes that look alike", "kept apart, such as \"0\" and \"0.0\"", "");

@@ -58,7 +58,9 @@ static void votes_per_item(dis__report_job *job, const spread *s)
     if (s->min == s->max) return; /* one bar says no more than the sentence on top */
     dis__markup_appendf(&f.caption, "From %s to %s votes per item, %s on average. ", dis__format_brief(s->min).text,
                         dis__format_brief(s->max).text, dis__format_brief(s->mean).text);
-    dis__markup_appendf(&f.caption, "%s of the items have %s", dis__format_percent(share).text,
+    const bool is_nearly_all = share < 1 && strcmp(dis__format_percent(share).text, dis__format_percent(1).text) == 0;
+    dis__markup_appendf(&f.caption, "%s of the items have %s",
+                        is_nearly_all ? "Nearly all" : dis__format_percent(share).text,
                         dis__format_fixed(fmax(s->min, s->edge[s->most_common] + .5), 0).text);
     if (s->edge[1] - s->edge[0] > 1.5)
         dis__markup_appendf(&f.caption, " to %s",

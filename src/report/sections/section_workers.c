@@ -321,9 +321,9 @@ static dis_status quality(dis__report_job *job, const dis__worker_statistics *c)
 
 static void put_causes(dis__markup *finding, const counts *n)
 {
-    static const char *const one[] = {"", "gives the same class for every item", "votes independently of the items",
-                                      "mistakes one class for another"},
-                             *const many[] = {"", "give the same class for every item",
+    static const char *const one[] = {"", "gives mostly the same class, whatever the item",
+                                      "votes independently of the items", "mistakes one class for another"},
+                             *const many[] = {"", "give mostly the same class, whatever the item",
                                               "vote independently of the items", "mistake one class for another"};
     bool any = false;
     for (size_t k = DIS_REVIEW_CONSTANT; k <= DIS_REVIEW_CONFUSES; k++) {
