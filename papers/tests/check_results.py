@@ -97,7 +97,7 @@ def links():
 
 def lines():
     """Each run is one line, with a source; lines of runs after the change of format have key, commit and device."""
-    older = {"large-multi-view-pos", "large-multi-view-toxicity", "why-rte", "why-pos-soft-loss-size"}
+    older = {"large-multi-view-pos", "large-multi-view-toxicity", "why-rte"}
     for path in sorted((PAPERS / "runs").glob("*.tsv")):
         with path.open(newline="") as f:
             rows = list(csv.DictReader(f, delimiter="\t"))
