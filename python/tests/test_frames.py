@@ -42,6 +42,7 @@ def results(crowd):
         "plan": dissent.plan(votes),
         "judge": dissent.Judge.certify(votes, "w1"),
         "crowd": dissent.synth(20, texts=True, n_features=2),
+        "sets": dissent.prediction_sets(fit.result_, dissent.Votes((tasks[::2], workers[::2], labels[::2])), coverage=0.8),
         "scaled": dissent.scaled([("a", "x", 1), ("a", "y", 2), ("b", "x", 3), ("b", "y", 5)], "numeric", resamples=0),
     }
 

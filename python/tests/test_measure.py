@@ -443,3 +443,22 @@ def test_device_of_resamples():
     with pytest.raises(dissent.OptionError, match="abacus"):
         dissent.evaluate(p, [0, 1] * 20, resamples=50, device="abacus")
     assert dissent.compare(gold, gold[::-1], gold, resamples=50, device="auto").accuracy.a.value == 1
+
+
+def test_two_camps():
+    """Two camps that read a third of the tasks differently are found; one camp is not divided."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for i in range(240):
+        contested = rng.random() < 0.4
+        for w in rng.permutation(10)[:8]:
+            label = (i + (contested and w >= 6)) % 3
+            rows.append((f"t{i}", f"w{w}", f"c{label if rng.random() < 0.85 else rng.integers(3)}"))
+    found = dissent.review(rows, camps=True)
+    assert found.camps is not None and found.camps["found"] and found.camps["p"] < 0.01
+    assert found.camps["agreement_within"] > found.camps["agreement_across"] + 0.1
+    camp = dict(zip(found.workers["worker"].tolist(), found.workers["camp"].tolist()))
+    assert {w for w, c in camp.items() if c == 2} == {"w6", "w7", "w8", "w9"}
+    one = dissent.review([row for row in rows if row[1] < "w6"], camps=True)
+    assert one.camps is not None and not one.camps["found"] and set(one.workers["camp"].tolist()) == {0}
+    assert dissent.review(rows).camps is None and "camps" in found.to_dict()

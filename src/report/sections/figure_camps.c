@@ -148,11 +148,8 @@ static void add_members(dis__report_job *job)
     for (size_t w = 0; w < job->verdicts.n_workers; w++) n_without += camps->camp[w] == 0;
     put_members(&f.caption, job, 1);
     put_members(&f.caption, job, 2);
-    dis__markup_append(&f.caption,
-                       "dissent review --camps FILE writes this table. With --worker-table FILE --group camp, "
-                       "the report compares the camps.");
     if (n_without)
-        dis__markup_appendf(&f.caption, " %zu annotator%s with fewer than ten votes belong%s to no camp.", n_without,
+        dis__markup_appendf(&f.caption, "%zu annotator%s with fewer than ten votes belong%s to no camp.", n_without,
                             dis__plural_suffix(n_without), n_without == 1 ? "s" : "");
     dis__data_table_add_column(&f.table, "annotator", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "camp", DIS__CELL_TEXT);

@@ -176,8 +176,7 @@ void dis__figure_vote_causes(dis__report_job *job)
                      .question = "Which votes are slips, and which are other readings?",
                      .wide = true,
                      .open = true,
-                     .note =
-                         more ? "The 40 most probable votes of each cause; dissent review --causes lists all." : NULL};
+                     .note = more ? "The 40 most probable votes of each cause; dissent review lists all." : NULL};
     put_cause_caption(job, n_cause, &f.caption);
     dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
     dis__report_add_text_column(job, &f.table);

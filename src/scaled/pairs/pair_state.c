@@ -185,8 +185,9 @@ static dis_status open_state(dis_context *ctx, state *s)
     DIS_TRY(dis__safetensors_open(s->path, s->input.bytes, s->input.n, &s->file));
     s->is_open = true;
     if (!metadata_is(s, "format", FORMAT))
-        return dis__fail_at(DIS_EDATA, s->path, 0, 0,
-                            "not a saved state of comparisons; write one with --scale pairwise --save-growing");
+        return dis__fail_at(
+            DIS_EDATA, s->path, 0, 0,
+            "not a saved state of comparisons; save one that can grow, from votes of the scale pairwise");
     if (!metadata_is(s, "version", VERSION)) return fail(s, "a state of another version of dissent");
     DIS_TRY(dis__tensor_check_open(&s->file, s->path, &s->check));
     s->is_checked = true;
