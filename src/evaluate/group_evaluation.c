@@ -6,6 +6,7 @@
  * Intervals hold for new items and new annotators of the groups (stats/crossed.h).
  *
  * Cost: (1 + resamples + permutations) passes over the votes. */
+#include "core/numbers/elementary.h"
 #include "dissent/groups.h"
 #include "tool/arrays.h"
 #include "core/memory/memory.h"
@@ -89,7 +90,7 @@ static void compute_losses(work *w, const size_t *row, const size_t *class)
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
             const size_t k = class[v->label8 ? v->label8[t] : v->label16[t]];
             const bool known = q && k != SIZE_MAX;
-            w->loss[t] = known ? log(sum) - log(fmax(q[k], FLOOR)) : (double)NAN;
+            w->loss[t] = known ? dis__log(sum) - dis__log(fmax(q[k], FLOOR)) : (double)NAN;
             w->right[t] = known && k == top;
         }
     }

@@ -1,5 +1,6 @@
 /* The table of metrics. Only its row knows a metric by name: the tool, the report, experiments and Python read its
  * texts, range and unit here, and the evaluation reads how it is computed. */
+#include "core/numbers/elementary.h"
 #include "evaluate/metrics.h"
 #include "tool/value_names.h"
 #include <math.h>
@@ -192,5 +193,5 @@ dis_evaluation_metric dis__metric_of_column(dis__item_column column)
 
 double dis__metric_from_mean(const dis__metric *metric, double mean, size_t n_classes)
 {
-    return metric->shift + metric->scale * (metric->in_log_k ? mean / log((double)n_classes) : mean);
+    return metric->shift + metric->scale * (metric->in_log_k ? mean / dis__log((double)n_classes) : mean);
 }

@@ -16,6 +16,7 @@
  * after it differs most, by its standard error, from the mean before it, the certificate's items included.
  *
  * Cost: O(items x classes + votes). */
+#include "core/numbers/elementary.h"
 #include "tool/arrays.h"
 #include "judge/judge_internal.h"
 #include "core/memory/memory.h"
@@ -87,7 +88,7 @@ static size_t list_values(const work *w, const dis_drift_row *row)
 static double crossing_probability(double m, double a, double end)
 {
     const double root = sqrt(end), above = (m + a * end) / root, below = (a * end - m) / root;
-    return .5 * dis__erfc(above / sqrt(2)) + .5 * exp(-2 * a * m) * dis__erfc(-below / sqrt(2));
+    return .5 * dis__erfc(above / sqrt(2)) + .5 * dis__exp(-2 * a * m) * dis__erfc(-below / sqrt(2));
 }
 
 static double evidence_of_change(double d, double v)
@@ -96,7 +97,7 @@ static double evidence_of_change(double d, double v)
     double sum = 0;
     for (size_t a = 0; a < 2; a++) {
         const double wide = width[a] * width[a];
-        sum += sqrt(v / (v + wide)) * exp(d * d * wide / (2 * v * (v + wide))) / 2;
+        sum += sqrt(v / (v + wide)) * dis__exp(d * d * wide / (2 * v * (v + wide))) / 2;
     }
     return sum;
 }
@@ -160,7 +161,7 @@ static size_t find_change(const work *w, const dis_judge_baseline *b, size_t n)
 static dis_metric sequence(const work *w, size_t n, double mean, double variance, double least)
 {
     const double t = (double)n, tuned = t * TUNING + 1;
-    const double reach = sqrt(variance * 2 * tuned / (t * t * TUNING) * log(sqrt(tuned) / w->level));
+    const double reach = sqrt(variance * 2 * tuned / (t * t * TUNING) * dis__log(sqrt(tuned) / w->level));
     return (dis_metric){.value = mean,
                         .ci_low = fmax(least, mean - reach),
                         .ci_high = fmin(1, mean + reach),

@@ -25,6 +25,7 @@
  * has the coverage, and bench/truth/annotator_intervals.py measures it and shows how .3 was chosen.
  *
  * Cost: one pass over the items, with a logarithm and an exponential per probability. */
+#include "core/numbers/elementary.h"
 #include "review/review_parts.h"
 #include "labels/method.h"
 #include "stats/distributions.h"
@@ -66,7 +67,7 @@ static void sharpen(const accuracy_work *work, size_t first, size_t n)
     for (size_t i = 0; i < n; i++) {
         double *row = work->sharp + i * K, max = row[0];
         const double votes = fmin((double)(m->votes.start[first + i + 1] - m->votes.start[first + i]), LIMIT);
-        if (votes != last_n && votes > 0) temperature = pow(votes, POWER);
+        if (votes != last_n && votes > 0) temperature = dis__pow(votes, POWER);
         if (votes > 0) last_n = votes;
         for (size_t k = 1; k < K; k++) max = fmax(max, row[k]);
         for (size_t k = 0; k < K; k++) row[k] = (row[k] - max) * temperature;

@@ -118,7 +118,7 @@ static void add_item(const difference_work *work, size_t i)
 /* P(sum <= difference). */
 static double lower_tail(const difference_sums *s)
 {
-    const double z = s->difference / sqrt(s->variance), skewness = s->third / pow(s->variance, 1.5);
+    const double z = s->difference / sqrt(s->variance), skewness = s->third / (s->variance * sqrt(s->variance));
     if (fabs(skewness) < SYMMETRIC) return dis__erfc(-z / sqrt(2)) / 2;
     const double shape = 4 / (skewness * skewness), x = shape + (skewness > 0 ? z : -z) * sqrt(shape);
     const double upper = dis__chi_square_tail(2 * x, 2 * shape);

@@ -10,6 +10,7 @@
  * Cost: O(judges x (items x classes x STEPS + votes of people x classes)). */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
+#include "core/numbers/elementary.h"
 #include "core/numbers/erfc.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static void fit_people(work *w)
     for (size_t r = 0; r < v->n_workers * n; r++) {
         double sum = 0;
         for (size_t c = 0; c < n; c++) sum += w->person[r * n + c];
-        for (size_t c = 0; c < n; c++) w->person[r * n + c] = log(w->person[r * n + c] / sum);
+        for (size_t c = 0; c < n; c++) w->person[r * n + c] = dis__log(w->person[r * n + c] / sum);
     }
 }
 
@@ -55,14 +56,14 @@ static void infer_item(work *w, size_t i)
     const dis_votes_view *v = w->d->votes;
     const size_t n = w->n;
     double *q = w->q + i * n, top = -INFINITY, sum = 0;
-    for (size_t k = 0; k < n; k++) q[k] = log(w->t->prior[k]);
+    for (size_t k = 0; k < n; k++) q[k] = dis__log(w->t->prior[k]);
     for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
         if (!w->d->person[v->worker[t]]) continue;
         const double *c = w->person + v->worker[t] * n * n + dis__panel_label(v, t);
         for (size_t k = 0; k < n; k++) q[k] += c[k * n];
     }
     for (size_t k = 0; k < n; k++) top = fmax(top, q[k]);
-    for (size_t k = 0; k < n; k++) sum += q[k] = exp(q[k] - top);
+    for (size_t k = 0; k < n; k++) sum += q[k] = dis__exp(q[k] - top);
     for (size_t k = 0; k < n; k++) q[k] /= sum;
 }
 

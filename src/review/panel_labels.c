@@ -18,6 +18,7 @@
  * it by (1 - sum_k p_k^2) / (A_i + 1)^2: votes are planned one by one where that is largest.
  *
  * Cost: O(items x judges x classes) for each of some 60 values of t; planning O((items + budget) log items). */
+#include "core/numbers/elementary.h"
 #include "tool/arrays.h"
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
@@ -69,10 +70,10 @@ static void learn(work *w, size_t fold)
     for (size_t r = 0; r < d->n_judges * n; r++) {
         double sum = 0;
         for (size_t z = 0; z < n; z++) sum += c[r * n + z];
-        for (size_t z = 0; z < n; z++) c[r * n + z] = log(c[r * n + z] / sum);
+        for (size_t z = 0; z < n; z++) c[r * n + z] = dis__log(c[r * n + z] / sum);
     }
     for (size_t k = 0; k < n; k++) total += prior[k];
-    for (size_t k = 0; k < n; k++) prior[k] = log(prior[k] / total);
+    for (size_t k = 0; k < n; k++) prior[k] = dis__log(prior[k] / total);
 }
 
 static void weigh_evidence(work *w)
@@ -102,7 +103,7 @@ static void word_of(const work *w, size_t i, double t, double *g)
         g[k] = w->log_prior[fold * n + k] + t * w->evidence[i * n + k];
         top = fmax(top, g[k]);
     }
-    for (size_t k = 0; k < n; k++) sum += g[k] = exp(g[k] - top);
+    for (size_t k = 0; k < n; k++) sum += g[k] = dis__exp(g[k] - top);
     for (size_t k = 0; k < n; k++) g[k] /= sum;
 }
 
@@ -119,7 +120,7 @@ static double loss_at_exponent(void *arg, double t)
         word_of(w, i, t, w->g + i * n);
         for (size_t k = 0; k < n; k++) {
             const uint32_t c = w->d->people[i * n + k];
-            if (c) loss -= c * log(fmax(w->g[i * n + k], FLOOR));
+            if (c) loss -= c * dis__log(fmax(w->g[i * n + k], FLOOR));
         }
     }
     return loss;
@@ -130,13 +131,13 @@ static double loss_at_strength(void *arg, double log_a)
 {
     work *w = arg;
     const size_t n = w->n_classes;
-    const double a = exp(log_a);
+    const double a = dis__exp(log_a);
     double loss = 0;
     for (size_t i = 0; i < w->n_items; i++) {
         const double votes = w->d->n_votes[i];
         for (size_t k = 0; votes > 0 && k < n; k++) {
             const double c = w->d->people[i * n + k];
-            if (c > 0) loss -= c * log(fmax((a * w->g[i * n + k] + c - 1) / (a + votes - 1), FLOOR));
+            if (c > 0) loss -= c * dis__log(fmax((a * w->g[i * n + k] + c - 1) / (a + votes - 1), FLOOR));
         }
     }
     return loss;
@@ -153,7 +154,7 @@ static double loss_by_shares(const work *w, size_t i, size_t k)
         all += z >= 0;
         answer += z == (int32_t)k;
     }
-    return -log(answer / all);
+    return -dis__log(answer / all);
 }
 
 static void judge_labels(work *w, dis_panel_view *view)
@@ -167,7 +168,7 @@ static void judge_labels(work *w, dis_panel_view *view)
             votes += c;
             rates -= c * w->log_prior[w->fold[i] * n + k];
             shares += c * loss_by_shares(w, i, k);
-            word -= c * log(fmax(w->g[i * n + k], FLOOR));
+            word -= c * dis__log(fmax(w->g[i * n + k], FLOOR));
         }
     const double sum[3] = {rates, shares, word};
     dis_metric *const to[3] = {&view->loss_rates, &view->loss_shares, &view->loss_calibrated};
@@ -200,8 +201,8 @@ static dis_status calibrate(work *w, double *p, dis_panel_view *view)
     for (size_t i = 0; i < w->n_items; i++) word_of(w, i, w->exponent, w->g + i * n);
     w->strength = 2; /* items with one vote have no information on disagreement between people */
     if (has_second_votes(w))
-        w->strength = fmin(MOST_STRENGTH,
-                           exp(dis__golden_section(loss_at_strength, w, log(MIN_STRENGTH), log(MAX_STRENGTH), STEPS)));
+        w->strength = fmin(MOST_STRENGTH, dis__exp(dis__golden_section(loss_at_strength, w, dis__log(MIN_STRENGTH),
+                                                                       dis__log(MAX_STRENGTH), STEPS)));
     judge_labels(w, view);
     for (size_t i = 0; i < w->n_items; i++)
         for (size_t k = 0; k < n; k++)

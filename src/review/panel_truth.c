@@ -11,6 +11,7 @@
  * noise. Items with equal counts are one pattern, so that EM costs O(patterns x classes^2) per iteration. */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
+#include "core/numbers/elementary.h"
 #include "core/random/random.h"
 #include <math.h>
 #include <string.h>
@@ -138,12 +139,12 @@ static double expect(const dis__panel_truth *t, size_t p, const double *matrix, 
     const size_t n = t->n_classes;
     double log_q[DIS_PANEL_MAX_CLASSES], top = -INFINITY, sum = 0, change = 0;
     for (size_t k = 0; k < n; k++) {
-        log_q[k] = log(prior[k]);
+        log_q[k] = dis__log(prior[k]);
         for (size_t c = 0; c < n; c++)
-            if (t->count[p * n + c]) log_q[k] += t->count[p * n + c] * log(matrix[k * n + c]);
+            if (t->count[p * n + c]) log_q[k] += t->count[p * n + c] * dis__log(matrix[k * n + c]);
         top = fmax(top, log_q[k]);
     }
-    for (size_t k = 0; k < n; k++) sum += log_q[k] = exp(log_q[k] - top);
+    for (size_t k = 0; k < n; k++) sum += log_q[k] = dis__exp(log_q[k] - top);
     for (size_t k = 0; k < n; k++) {
         change = fmax(change, fabs(log_q[k] / sum - q[k]));
         q[k] = log_q[k] / sum;

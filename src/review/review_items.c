@@ -20,6 +20,7 @@
  * over the item's votes, E and Var under the predictions. If the workers' quality explains a disagreement, z is small.
  *
  * Cost: O(K) per item for the gain, O(K) per vote and probable class for the surprise. */
+#include "core/numbers/elementary.h"
 #include "review/review_parts.h"
 #include "core/parallel/rank_jobs.h"
 #include "dissent/labels.h"
@@ -114,7 +115,7 @@ static dis__review_prediction predict_votes(const dis__crowd_model *m, const dou
             for (size_t h = 0; h < ANSWERS; h++) total += p[h];
             const double w = ways(n, x, y);
             for (size_t h = 0; h < ANSWERS; h++)
-                if (p[h] > 0) f.entropy -= w * p[h] * log(p[h] / total);
+                if (p[h] > 0) f.entropy -= w * p[h] * dis__log(p[h] / total);
             f.right += w * fmax(fmax(p[0], p[1]), p[2] * best_of_rest);
         }
     return f;
@@ -141,13 +142,13 @@ static surprise predict(const dis__crowd_model *m, const double *matrix, const d
     memset(q, 0, K * sizeof *q);
     for (size_t t = 0; t < K; t++) {
         if (truth[t] < NEGLIGIBLE) continue;
-        for (size_t v = 0; v < K; v++) q[v] += truth[t] * exp(matrix[v * K + t]);
+        for (size_t v = 0; v < K; v++) q[v] += truth[t] * dis__exp(matrix[v * K + t]);
     }
     surprise s = {0};
     double square = 0;
     for (size_t v = 0; v < K; v++) {
         if (!(q[v] > 0)) continue;
-        const double x = -log(q[v]);
+        const double x = -dis__log(q[v]);
         s.mean += q[v] * x;
         square += q[v] * x * x;
         if (v == cast) s.cast = x;

@@ -5,6 +5,7 @@
  *
  * Cost: one fit of the method, and a pass over the votes. */
 #include "review/review_internal.h"
+#include "core/numbers/elementary.h"
 #include "dissent/fit.h"
 #include <math.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void copy_workers(const dis_fit *fit, dis_review *review)
     const double *bias = values(fit, "bias"), *bias_se = values(fit, "bias_se"), *spread = values(fit, "spread"),
                  *spread_se = values(fit, "spread_se"), *lapse = values(fit, "lapse");
     for (size_t w = 0; w < review->view.n_workers; w++) {
-        const double factor = exp(Z_95 * spread_se[w]);
+        const double factor = dis__exp(Z_95 * spread_se[w]);
         dis_review_ordinal_worker *x = &review->ordinal_workers[w];
         *x = (dis_review_ordinal_worker){.bias = bias[w],
                                          .bias_low = bias[w] - Z_95 * bias_se[w],

@@ -19,6 +19,7 @@
  * annotator_difference.c. Votes on items without other votes carry no evidence and are left out.
  *
  * Cost: two passes, O(K) per vote and probable class; K^2 values per thread and job. */
+#include "core/numbers/elementary.h"
 #include "core/parallel/rank_jobs.h"
 #include "review/review_parts.h"
 #include "labels/method.h"
@@ -93,7 +94,7 @@ static void add_vote(const worker_work *work, const double *p, const double *row
         if (y->truth[t] < NEGLIGIBLE) continue;
         for (size_t v = 0; v < K; v++) y->q[v] += y->truth[t] * work->crowd[v * K + t];
     }
-    y->like += log(y->q[label]);
+    y->like += dis__log(y->q[label]);
     y->given[label] += 1;
     for (size_t t = 0; t < K; t++) {
         y->expected[t] += y->q[t];
@@ -161,8 +162,8 @@ static void find_confusion(const worker_work *work, const tally *y, dis_review_w
         for (size_t v = 0; v < K; v++) n += y->count[v * K + t];
         for (size_t v = 0; v < K && n > 0; v++) {
             const double x = y->count[v * K + t], e = n * work->crowd[v * K + t];
-            if (v == t || x <= e || x * log(x / e) <= best) continue;
-            best = x * log(x / e);
+            if (v == t || x <= e || x * dis__log(x / e) <= best) continue;
+            best = x * dis__log(x / e);
             out->chosen_class = v;
             out->true_class = t;
             out->n_share_votes = n;
@@ -193,7 +194,7 @@ static void judge(const worker_work *work, const tally *y, dis_review_worker *ou
         out->verdict = DIS_REVIEW_CONSTANT;
     else if (out->evidence < work->doubtful)
         out->verdict = is_weak(out) ? DIS_REVIEW_WEAK : DIS_REVIEW_FINE;
-    else if (own_way(work, y) > STRONG * log(10))
+    else if (own_way(work, y) > STRONG * dis__log(10))
         find_confusion(work, y, out);
 }
 
@@ -216,7 +217,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     }
     if (!out->shared || K < 2) return;
     const double blind = log_sequence(&m->special, y.given, NULL, RATE_PRIOR, K, 1, y.gamma) - y.like;
-    out->evidence = blind / log(10);
+    out->evidence = blind / dis__log(10);
     if (work->last) judge(work, &y, out);
 }
 
@@ -230,7 +231,7 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     memset(sums, 0, K * K * sizeof *sums);
     for (size_t w = dis__job_first(m->n_workers, work->n_jobs, j); w < last; w++) {
         review_worker(work, w, scratch, work->rows + w);
-        const double like = 1 / (1 + pow(10, work->rows[w].evidence));
+        const double like = 1 / (1 + dis__pow(10, work->rows[w].evidence));
         for (size_t x = 0; x < K * K && work->rows[w].shared; x++) sums[x] += like * y.believed[x];
     }
     return DIS_OK;
@@ -245,7 +246,7 @@ static double doubtful_from(const dis_review_worker *rows, size_t n_workers)
         double sum = 0, n = 0;
         for (size_t w = 0; w < n_workers; w++) {
             if (!rows[w].shared) continue;
-            sum += 1 / (1 + (1 - share) / share * pow(10, -rows[w].evidence));
+            sum += 1 / (1 + (1 - share) / share * dis__pow(10, -rows[w].evidence));
             n++;
         }
         const double last = share;

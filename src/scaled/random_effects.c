@@ -17,6 +17,7 @@
  * is exact, and results are multiplied by it. A result that still does not fit is undefined.
  *
  * Cost: two passes over the votes per iteration. */
+#include "core/numbers/elementary.h"
 #include "scaled/numeric.h"
 #include "core/numbers/decimal.h"
 #include <string.h>
@@ -120,7 +121,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
         x->t[i] = towards / precision;
         sum += x->t[i];
         squares += x->t[i] * x->t[i] + x->t_var[i];
-        entropy += log(x->t_var[i]);
+        entropy += dis__log(x->t_var[i]);
     }
     memcpy(x->part + 4 * j, (double[]){sum, squares, entropy, 0}, 4 * sizeof(double));
     return DIS_OK;
@@ -147,7 +148,7 @@ static dis_status worker_job(void *arg, size_t j, int thread)
         x->apart[w] = apart;
         sum += x->b[w];
         squares += x->b[w] * x->b[w] + x->b_var[w];
-        entropy += log(x->b_var[w]);
+        entropy += dis__log(x->b_var[w]);
     }
     memcpy(x->part + 4 * j, (double[]){sum, squares, entropy, 0}, 4 * sizeof(double));
     return DIS_OK;
@@ -168,7 +169,7 @@ static void fit_noise(dis__numeric *x)
             bend += h * a * c * (x->apart[w] / 2) / (all * all);
         }
         const double by = bend > 0 ? slope / bend : 0;
-        x->common *= exp(by > 1 ? 1 : by < -1 ? -1 : by);
+        x->common *= dis__exp(by > 1 ? 1 : by < -1 ? -1 : by);
         if (fabs(by) < 1e-13) break;
     }
     for (size_t w = 0; w < x->n_workers; w++)
@@ -181,8 +182,9 @@ static double of_noise(const dis__numeric *x)
     const double a = x->o->shrink / 2;
     double sum = 0;
     for (size_t w = 0; w < x->n_workers; w++)
-        sum -= .5 * dis__numeric_count_votes(x, w) * (LOG_2PI + log(x->noise[w])) + x->apart[w] / (2 * x->noise[w]) +
-               log(x->noise[w]) + a * (x->common / x->noise[w] - log(x->common / x->noise[w]));
+        sum -= .5 * dis__numeric_count_votes(x, w) * (LOG_2PI + dis__log(x->noise[w])) +
+               x->apart[w] / (2 * x->noise[w]) + dis__log(x->noise[w]) +
+               a * (x->common / x->noise[w] - dis__log(x->common / x->noise[w]));
     return sum;
 }
 
@@ -213,8 +215,8 @@ static dis_status iterate(dis__numeric *x, double *objective)
     const double squares_b = of_workers[1] - n_workers * shift_b * shift_b;
     x->var_b = squares_b / n_workers > floor ? squares_b / n_workers : floor;
     fit_noise(x);
-    *objective = of_noise(x) + .5 * of_workers[2] + .5 * of_items[2] - .5 * n_items * log(x->var_t) -
-                 squares_t / (2 * x->var_t) + .5 * n_items - .5 * n_workers * log(x->var_b) -
+    *objective = of_noise(x) + .5 * of_workers[2] + .5 * of_items[2] - .5 * n_items * dis__log(x->var_t) -
+                 squares_t / (2 * x->var_t) + .5 * n_items - .5 * n_workers * dis__log(x->var_b) -
                  squares_b / (2 * x->var_b) + .5 * n_workers;
     return DIS_OK;
 }

@@ -1,4 +1,5 @@
 /* Labels per class and over sets, by the label methods: see sets.c. */
+#include "core/numbers/elementary.h"
 #include "scaled/sets.h"
 #include <math.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static dis_status join_all(dis__sets *x, bool (*in)(const dis__sets *x, size_t a
 
 static double binary_entropy(double p)
 {
-    return p > 0 && p < 1 ? -p * log(p) - (1 - p) * log(1 - p) : 0;
+    return p > 0 && p < 1 ? -p * dis__log(p) - (1 - p) * dis__log(1 - p) : 0;
 }
 
 /* "p:CLASS" for every class. */

@@ -13,6 +13,7 @@
  *
  * Resamples are processed in groups, one block of items at a time, so a column is read from memory once per group.
  * Cost: about a cycle per item and resample, and half a cycle for each column; a binomial variable for each cell. */
+#include "core/numbers/elementary.h"
 #include "stats/bootstrap.h"
 #include "stats/bootstrap_device.h"
 #include "stats/bootstrap_kernel.h"
@@ -50,7 +51,7 @@ typedef struct {
 
 static void poisson_cut(double mean, poisson *out)
 {
-    double mass = exp(-mean);
+    double mass = dis__exp(-mean);
     int32_t cumulative = 0;
     size_t n = 0;
     *out = (poisson){0};

@@ -6,6 +6,7 @@
 #include "core/context_internal.h"
 #include "core/device/device_upload.h"
 #include "core/memory/memory.h"
+#include "core/numbers/elementary.h"
 #include "core/parallel/comm.h"
 #include "core/parallel/pool.h"
 #include <math.h>
@@ -59,7 +60,7 @@ static dis_status plan_job(void *arg, size_t j, int thread)
                          n = left < DIS_BOOTSTRAP_BLOCK ? left : DIS_BOOTSTRAP_BLOCK;
             const double total = (double)drawn[i], aim = total - DIS_BOOTSTRAP_SHORT_BY * sqrt(total);
             w->total[r * w->n_blocks + i] = (uint32_t)drawn[i];
-            w->mass[r * w->n_blocks + i] = exp(-(aim / (double)n));
+            w->mass[r * w->n_blocks + i] = dis__exp(-(aim / (double)n));
         }
     }
     return DIS_OK;

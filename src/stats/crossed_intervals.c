@@ -1,4 +1,5 @@
 /* Intervals for new items and new annotators: see crossed_intervals.h. */
+#include "core/numbers/elementary.h"
 #include "stats/crossed_intervals.h"
 #include "stats/distributions.h"
 #include <math.h>
@@ -91,8 +92,8 @@ void dis__crossed_interval(const dis__crossed_variances *v, double min, double m
 {
     const double reach = reach_of(v, m), below = max - m->value;
     if (isnan(reach)) return;
-    m->ci_low = fmax(max - below * exp(reach / below), min);
-    m->ci_high = max - below * exp(-reach / below);
+    m->ci_low = fmax(max - below * dis__exp(reach / below), min);
+    m->ci_high = max - below * dis__exp(-reach / below);
 }
 
 void dis__crossed_interval_linear(const dis__crossed_variances *v, double min, double max, dis_metric *m)

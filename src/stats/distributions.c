@@ -2,6 +2,7 @@
  * normal quantile by Wichura's AS 241 (1988), with an error of 1e-15; corrections for many tests. */
 #include "stats/distributions.h"
 #include "core/memory/memory.h"
+#include "core/numbers/elementary.h"
 #include "stats/ranks.h"
 #include <math.h>
 
@@ -19,7 +20,7 @@ static double gamma_series(double a, double x)
         term *= x / (a + n);
         sum += term;
     }
-    return 1 - sum * exp(-x + a * log(x) - lgamma(a));
+    return 1 - sum * dis__exp(-x + a * dis__log(x) - lgamma(a));
 }
 
 static double gamma_fraction(double a, double x)
@@ -35,7 +36,7 @@ static double gamma_fraction(double a, double x)
         h *= d * c;
         if (fabs(d * c - 1) < NEAR) break;
     }
-    return exp(-x + a * log(x) - lgamma(a)) * h;
+    return dis__exp(-x + a * dis__log(x) - lgamma(a)) * h;
 }
 
 double dis__chi_square_tail(double x, double df)
@@ -74,7 +75,7 @@ static double beta_fraction(double a, double b, double x)
 static double beta_share(double a, double b, double x)
 {
     if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1;
-    const double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    const double front = dis__exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * dis__log(x) + b * dis__log1p(-x));
     if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
     return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
@@ -145,7 +146,7 @@ double dis__normal_quantile(double p)
                                 2.04426310338993978564e-15};
     const double q = p - .5;
     if (fabs(q) <= .425) return q * rational(a, b, .180625 - q * q);
-    const double r = sqrt(-log(q < 0 ? p : 1 - p));
+    const double r = sqrt(-dis__log(q < 0 ? p : 1 - p));
     const double x = r <= 5 ? rational(c, d, r - 1.6) : rational(e, f, r - 5);
     return q < 0 ? -x : x;
 }

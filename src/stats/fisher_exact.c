@@ -4,6 +4,7 @@
  * over classes, divided by C(n, r). The p-value is the probability of all rows that are at most as probable as the
  * observed one. Rows are enumerated depth first, the last class receiving the remaining votes. With more than a million
  * rows (many votes on many classes), Pearson's chi-square is used. Cost: the number of rows. */
+#include "core/numbers/elementary.h"
 #include "stats/distributions.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -27,7 +28,7 @@ static void visit(walk *w, size_t k, uint64_t left, double so_far)
 {
     if (k + 1 == w->n) {
         const double p = so_far + log_arrangements(w, k, (uint32_t)left);
-        if (p <= w->seen + 1e-7) w->total += exp(p);
+        if (p <= w->seen + 1e-7) w->total += dis__exp(p);
         return;
     }
     const uint64_t min_count = left > w->remaining[k + 1] ? left - w->remaining[k + 1] : 0;

@@ -17,6 +17,7 @@
  * Cost: O(votes). */
 #include "study/study_internal.h"
 #include "core/memory/memory.h"
+#include "core/numbers/elementary.h"
 #include <math.h>
 
 enum { POSTERIOR_POINTS = 400 };
@@ -48,12 +49,12 @@ static double annotator_part(double x, double rest, double df, double prior, dou
     for (int pass = 0; pass < 2; pass++)
         for (int q = 0; q < POSTERIOR_POINTS; q++) {
             const double u = (q + .5) / POSTERIOR_POINTS, b = prior * u / (1 - u); /* equal prior weights */
-            const double log_likelihood = -.5 * df * (log(b + rest) + square / (b + rest));
+            const double log_likelihood = -.5 * df * (dis__log(b + rest) + square / (b + rest));
             if (pass == 0) {
                 top = fmax(top, log_likelihood);
                 continue;
             }
-            const double w = exp(log_likelihood - top);
+            const double w = dis__exp(log_likelihood - top);
             weights += w;
             roots += w * sqrt(b);
             sum += w * b;
@@ -65,9 +66,9 @@ static double annotator_part(double x, double rest, double df, double prior, dou
 
 void dis__study_shrink(const dis__study_prior *prior, const dis__study_estimate *e, dis_study_variances *out)
 {
-    const double total = at_least(e->total, 1e-12);
+    const double total = at_least(e->total, 1e-12), share = e->per_item / total;
     /* The variance of a variance with n - 1 degrees of freedom. */
-    const double of_items = e->n_items > 1.5 ? 2 / (e->n_items - 1) * pow(e->per_item / total, 2) : (double)NAN;
+    const double of_items = e->n_items > 1.5 ? 2 / (e->n_items - 1) * share * share : (double)NAN;
     out->items = total * combine(e->items / total, of_items, prior->items, prior->items_sd, &out->items_error);
     out->items_error *= total;
     if (isnan(e->annotators) || e->n_annotators < 1.5) {

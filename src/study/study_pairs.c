@@ -169,7 +169,10 @@ static void add_moments(work *w, const kernel *k, size_t i)
         total += c * row;
         rows += c * row * row;
         squares -= c * phi(k, y, y) * phi(k, y, y);
-        for (size_t z = 0; z < n; z++) squares += c * w->count[w->present[z]] * pow(phi(k, y, w->present[z]), 2);
+        for (size_t z = 0; z < n; z++) {
+            const double one = phi(k, y, w->present[z]);
+            squares += c * w->count[w->present[z]] * one * one;
+        }
     }
     w->same += squares / pairs;
     w->item_squares += total * total / (pairs * pairs);

@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "core/numbers/elementary.h"
 #include "core/numbers/erfc.h"
 #include "core/numbers/special_functions.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -117,6 +119,46 @@ static void erfc_on_all_ranges(void **state)
     assert_true(dis__erfc(INFINITY) == 0 && dis__erfc(-INFINITY) == 2 && isnan(dis__erfc(NAN)));
 }
 
+/* Distance from a value in more digits, in units of the last place. */
+static double error_of(double found, long double truth)
+{
+    const double near = fabs((double)truth);
+    return (double)fabsl((long double)found - truth) / (nextafter(near, INFINITY) - near);
+}
+
+static void elementary_functions(void **state)
+{
+    (void)state;
+    const double slack = LDBL_MANT_DIG > DBL_MANT_DIG ? 0 : 1; /* of the C library, without wider numbers */
+    double worst[5] = {0};
+    uint64_t s = 1;
+    for (int n = 0; n < 200000; n++) {
+        s = s * 6364136223846793005u + 1442695040888963407u;
+        const double u = (double)(s >> 11) * 0x1p-53, sign = n & 1 ? -1 : 1;
+        const double x = sign * (n % 3 ? 708 * u : 2 * u), small = sign * exp(-40 * u), y = 40 * u - 20;
+        const double positive = n % 3 ? exp(1400 * u - 700) : .5 + u;
+        worst[0] = fmax(worst[0], error_of(dis__exp(x), expl(x)));
+        worst[1] = fmax(worst[1], error_of(dis__log(positive), logl(positive)));
+        if (small > -.999) worst[2] = fmax(worst[2], error_of(dis__log1p(small), log1pl(small)));
+        worst[3] = fmax(worst[3], error_of(dis__expm1(n % 2 ? small : x), expm1l(n % 2 ? small : x)));
+        const double base = .5 + u, bound = 2 + 2 * fabs(y * log(base));
+        worst[4] = fmax(worst[4], error_of(dis__pow(base, y), powl(base, y)) / bound);
+    }
+    assert_true(worst[0] <= 1.01 + slack && worst[1] <= 1 + slack && worst[2] <= 3 + slack && worst[3] <= 3 + slack);
+    assert_true(worst[4] <= 1 + slack);
+
+    assert_true(dis__exp(0) == 1 && dis__exp(-INFINITY) == 0 && dis__exp(INFINITY) == INFINITY && isnan(dis__exp(NAN)));
+    assert_true(dis__exp(710) == INFINITY && ulps(dis__exp(709.7), exp(709.7)) <= 1 && dis__exp(-1e9) == 0);
+    assert_true(dis__log(1) == 0 && dis__log(0) == -INFINITY && dis__log(INFINITY) == INFINITY);
+    assert_true(isnan(dis__log(-1)) && isnan(dis__log(NAN)) && ulps(dis__log(5e-324), log(5e-324)) <= 1);
+    assert_true(dis__log1p(0) == 0 && dis__log1p(-1) == -INFINITY && dis__log1p(INFINITY) == INFINITY);
+    assert_true(dis__log1p(1e-300) == 1e-300 && isnan(dis__log1p(-2)) && isnan(dis__log1p(NAN)));
+    assert_true(dis__expm1(0) == 0 && dis__expm1(-INFINITY) == -1 && dis__expm1(INFINITY) == INFINITY);
+    assert_true(dis__expm1(-1e-300) == -1e-300 && dis__expm1(-1000) == -1 && isnan(dis__expm1(NAN)));
+    assert_true(dis__pow(0, 0) == 1 && dis__pow(0, 2) == 0 && dis__pow(0, -1) == INFINITY && dis__pow(1, NAN) == 1);
+    assert_true(dis__pow(INFINITY, .5) == INFINITY && dis__pow(INFINITY, -1) == 0 && isnan(dis__pow(2, NAN)));
+}
+
 /* Where in an array a number lies does not change its result. */
 static void position(void **state)
 {
@@ -131,9 +173,8 @@ static void position(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_and_log),
-        cmocka_unit_test(digamma_and_lgamma),
-        cmocka_unit_test(erfc_on_all_ranges),
+        cmocka_unit_test(exp_and_log),        cmocka_unit_test(digamma_and_lgamma),
+        cmocka_unit_test(erfc_on_all_ranges), cmocka_unit_test(elementary_functions),
         cmocka_unit_test(position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

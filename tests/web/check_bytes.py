@@ -5,8 +5,7 @@ of the page in node. Standard output and every file that a case writes must have
 usage: check_bytes.py DISSENT BUILD_FOLDER [CASE...]
 
 A case is left out if it runs a command that the page does not have, or if it is in DIFFERENT.
-`--threads N` is removed. The C library's exp, log and pow use fused operations on CPUs that have them, and then differ in the last
-digit; WebAssembly has none, so GLIBC_TUNABLES switches them off. Cases that need this are counted.
+`--threads N` is removed.
 """
 import os
 import re
@@ -29,7 +28,6 @@ DIFFERENT = {
     "labels_terminal": "a terminal", "report_operands": "absolute paths",
 }
 BASELINE = {"DISSENT_ISA": "baseline"}
-NO_FUSED_OPERATIONS = {**BASELINE, "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA_Usable,-FMA4,-FMA4_Usable,-AVX2,-AVX2_Usable"}
 
 
 def read_case(path):
@@ -73,13 +71,12 @@ def different(expected, found):
 
 
 def compare(name, native, build):
-    """(name, number of outputs, those that differ, those that differ with fused operations, what the program said)"""
+    """(name, number of outputs, those that differ, what the program said)"""
     case = read_case(CASES / f"{name}.case")
-    expected, _ = run_case(case, native, NO_FUSED_OPERATIONS)
-    fused, _ = run_case(case, native, BASELINE)
+    expected, _ = run_case(case, native, BASELINE)
     case["command"] = re.sub(r" --threads \d+", "", case["command"])
     found, done = run_case(case, HERE / "tool.js", {"DISSENT_WEB": str(build)})
-    return name, len(expected), different(expected, found), different(fused, found), done.stderr.decode(errors="replace").strip()
+    return name, len(expected), different(expected, found), done.stderr.decode(errors="replace").strip()
 
 
 def main():
@@ -87,17 +84,14 @@ def main():
     names = sys.argv[3:] or sorted(path.stem for path in CASES.glob("*.case"))
     used = {name: commands_of(read_case(CASES / f"{name}.case")["command"]) for name in names}
     compared = [name for name in names if used[name] and used[name] <= COMMANDS and name not in DIFFERENT]
-    failed, outputs, fused = [], 0, []
+    failed, outputs = [], 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, n, wrong, wrong_fused, message in pool.map(lambda n: compare(n, native, build), compared):
+        for name, n, wrong, message in pool.map(lambda n: compare(n, native, build), compared):
             outputs += n
-            if wrong_fused and not wrong:
-                fused.append(name)
             if wrong:
                 failed.append(name)
                 print(f"{name}: other bytes: {', '.join(wrong)}\n  {message[-400:]}")
-    print(f"{len(compared)} of {len(names)} cases, {outputs} outputs: {len(failed)} cases differ"
-          f"; {len(fused)} have the same bytes only without fused operations of the C library: {' '.join(fused) or '-'}")
+    print(f"{len(compared)} of {len(names)} cases, {outputs} outputs: {len(failed)} cases differ")
     sys.exit(bool(failed))
 
 

@@ -8,8 +8,9 @@
  * exp(-y^2) is computed from the two factors exp(-s^2) exp(-(y - s)(y + s)), where s is y cut to 4 binary places, so that
  * s^2 is exact. */
 #include "core/numbers/erfc.h"
-#include "core/numbers/vector_math.h"
+#include "core/numbers/elementary.h"
 #include <math.h>
+#include <stddef.h>
 
 #define TERMS(x) (sizeof(x) / sizeof *(x))
 
@@ -19,12 +20,6 @@ static double polynomial(const double *c, size_t n, double x)
     double sum = c[0];
     for (size_t i = 1; i < n; i++) sum = sum * x + c[i];
     return sum;
-}
-
-static double exponential(double x)
-{
-    const dis__vec v = dis__vexp(dis__vset(x));
-    return v[0];
 }
 
 static double small(double x)
@@ -74,7 +69,6 @@ double dis__erfc(double x)
     if (isnan(x)) return x;
     if (y <= .46875) return 1 - small(x);
     const double s = y < 32 ? trunc(y * PLACES) / PLACES : y;
-    const double tail =
-        y > 30 ? 0 : exponential(-s * s) * exponential(-(y - s) * (y + s)) * (y <= 4 ? medium(y) : large(y));
+    const double tail = y > 30 ? 0 : dis__exp(-s * s) * dis__exp(-(y - s) * (y + s)) * (y <= 4 ? medium(y) : large(y));
     return x < 0 ? 2 - tail : tail;
 }

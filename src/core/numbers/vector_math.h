@@ -105,20 +105,26 @@ static inline dis__vec dis__vexp(dis__vec x)
     return (dis__vec)(scaled & (dis__ivec)(x >= -708.0));
 }
 
-static inline dis__vec dis__vlog(dis__vec x)
+/* log x + (1023 - bias) log 2, for normal numbers. */
+static inline dis__vec dis__vlog_normal(dis__vec x, dis__vec bias)
 {
-    const dis__ivec tiny = (dis__ivec)(x < 0x1p-1022), infinite = (dis__ivec)(x == __builtin_inf()),
-                    zero = (dis__ivec)(x == 0);
-    const dis__uvec bits = (dis__uvec)dis__vselect(tiny, x * 0x1p54, x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
-    const dis__vec biased = (dis__vec)((bits >> 52) + 0x4338000000000000u) - DIS__SHIFTER;
-    const dis__vec k = biased - dis__vselect(tiny, dis__vset(1077), dis__vset(1023));
+    const dis__uvec bits = (dis__uvec)x + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+    const dis__vec k = (dis__vec)((bits >> 52) + 0x4338000000000000u) - DIS__SHIFTER - bias;
     const dis__vec m = (dis__vec)((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
     const dis__vec f = m - 1.0, s = f / (f + 2.0), z = s * s, z2 = z * z, half = f * f * 0.5;
     const dis__vec even =
         0x1.5555555555558p-1 + z2 * (0x1.2492492dfd86cp-2 + z2 * (0x1.7462b91b8df65p-3 + z2 * 0x1.2b5f68a50d903p-3));
     const dis__vec odd = 0x1.9999999995273p-2 + z2 * (0x1.c71c62d5e53e0p-3 + z2 * 0x1.39fdcceb4bb45p-3);
     const dis__vec tail = z * (even + z * odd);
-    const dis__vec y = k * DIS__LN2_HI - ((half - (s * (half + tail) + k * DIS__LN2_LO)) - f);
+    return k * DIS__LN2_HI - ((half - (s * (half + tail) + k * DIS__LN2_LO)) - f);
+}
+
+static inline dis__vec dis__vlog(dis__vec x)
+{
+    const dis__ivec tiny = (dis__ivec)(x < 0x1p-1022), infinite = (dis__ivec)(x == __builtin_inf()),
+                    zero = (dis__ivec)(x == 0);
+    const dis__vec y =
+        dis__vlog_normal(dis__vselect(tiny, x * 0x1p54, x), dis__vselect(tiny, dis__vset(1077), dis__vset(1023)));
     return dis__vselect(zero, dis__vset(-__builtin_inf()), dis__vselect(infinite, x, y));
 }
 

@@ -15,6 +15,7 @@
  * With gold=choose, the gold labels choose w, the power and a factor per class (gold_weights.c).
  *
  * Cost: the estimate of the overdispersion, and one pass with a logarithm and an exponential per value. */
+#include "core/numbers/elementary.h"
 #include "labels/combine/gold_weights.h"
 #include "labels/combine/overdispersion.h"
 #include "labels/combine/tempering.h"
@@ -105,7 +106,7 @@ static dis_status temperatures_job(void *arg, size_t j, int thread)
     double last_n = 1, last_t = 1; /* consecutive items often have the same number of votes */
     for (size_t i = dis__job_first(w->args->n_items, w->n_jobs, j); i < last; i++) {
         const double n = dis__item_capped_votes(w->votes, i, w->limit);
-        if (n != last_n) last_t = pow(n, w->power);
+        if (n != last_n) last_t = dis__pow(n, w->power);
         last_n = n;
         w->temperature[i] = last_t;
     }

@@ -15,6 +15,7 @@
  * sum_k q_k(mu) = 1.
  *
  * Cost: about 5 * M * K multiplications and 5 * K logarithms per item; 8 items in parallel. */
+#include "core/numbers/elementary.h"
 #include "labels/combine/centroid.h"
 #include <math.h>
 #include <string.h>
@@ -38,8 +39,8 @@ static double phi_at(const dis__centroid_problem *c, const double *log_p, double
 {
     double phi = 0, s = 0;
     for (size_t m = 0; m < c->n_views; m++) {
-        const double x = log_p[m] - u, e = exp(-fabs(x)); /* log(1 + exp(x)) without overflow; x may be -inf */
-        phi += c->weight[m] * ((x > 0 ? x : 0) + log1p(e));
+        const double x = log_p[m] - u, e = dis__exp(-fabs(x)); /* log(1 + exp(x)) without overflow; x may be -inf */
+        phi += c->weight[m] * ((x > 0 ? x : 0) + dis__log1p(e));
         s += c->weight[m] * (x > 0 ? 1 : e) / (1 + e);
     }
     *slope = s;
@@ -74,7 +75,7 @@ int dis__centroid_compute_robust(const dis__centroid_problem *c, size_t i, doubl
         for (size_t m = 0; m < n_views; m++) {
             const double p = c->p[m][i * n_classes + k];
             sum += p;
-            log_p[m] = log(p);
+            log_p[m] = dis__log(p);
         }
         q[k] = sum > 0;
         /* At the minimum no q_k is above 1, so mu is at least phi_k(1) for every k: there the sum of q(mu) is 1 or
@@ -89,7 +90,7 @@ int dis__centroid_compute_robust(const dis__centroid_problem *c, size_t i, doubl
         for (size_t k = 0; k < n_classes; k++) {
             if (!(q[k] > 0)) continue;
             /* a class that underflows keeps the smallest double, so that it still counts as supported */
-            const double x = exp(solve_class(c, scratch + k * n_views, mu, &slope));
+            const double x = dis__exp(solve_class(c, scratch + k * n_views, mu, &slope));
             q[k] = x > 0 ? x : 0x1p-1074;
             total += q[k];
             fall += q[k] / slope;

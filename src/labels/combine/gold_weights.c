@@ -24,6 +24,7 @@
  *
  * Cost: per known label two passes over (views x powers x classes), and one over the classes per step of b. Sums are
  * over items in fixed blocks, so threads and ranks do not change them. */
+#include "core/numbers/elementary.h"
 #include "labels/combine/gold_weights.h"
 #include "core/parallel/comm.h"
 #include "core/numbers/special_functions.h"
@@ -106,7 +107,7 @@ static void score_item(const gold_work *w, size_t i, const room *r)
     begin_item(w, i, r);
     for (size_t a = 0; a < w->n_powers; a++) {
         double base = 0;
-        temper_item(w, pow(n, w->power[a]), r);
+        temper_item(w, dis__pow(n, w->power[a]), r);
         for (size_t m = 0; m < w->args->n_views; m++) {
             const double p = r->tempered[m * K + label];
             r->score[(1 + m) * w->n_powers + a] = (1 - g->mix) * p + g->mix * r->shares[label];
@@ -123,7 +124,7 @@ static void predict_item(const gold_work *w, size_t i, const double *weight, dou
 {
     const dis__gold_weights_problem *g = w->problem;
     const size_t K = w->args->n_classes;
-    temper_item(w, pow(dis__item_capped_votes(g->votes, i, g->limit), power), r);
+    temper_item(w, dis__pow(dis__item_capped_votes(g->votes, i, g->limit), power), r);
     for (size_t k = 0; k < K; k++) {
         double mean = 0;
         for (size_t m = 0; m < w->args->n_views; m++) mean += weight[m] * r->tempered[m * K + k];
@@ -138,7 +139,7 @@ static double summarize(const gold_work *w, const double *less, double *weight)
     for (size_t h = 0; h < w->n_hypotheses; h++) max = fmax(max, w->score[h] - (less ? less[h] : 0));
     for (size_t m = 0; m < w->args->n_views; m++) weight[m] = 0;
     for (size_t h = 0; h < w->n_hypotheses; h++) {
-        const double p = exp(w->score[h] - (less ? less[h] : 0) - max);
+        const double p = dis__exp(w->score[h] - (less ? less[h] : 0) - max);
         const size_t view = h / w->n_powers;
         total += p;
         power += p * w->power[h % w->n_powers];
@@ -229,7 +230,7 @@ static void loss_job(void *arg, size_t first, size_t last, double *sums, int thr
         double sum = 0;
         score_item(w, i, &r);
         predict_item(w, i, w->args->weight, w->problem->power, &r);
-        sums[1] -= log(fmax(r.q[label], FLOOR));
+        sums[1] -= dis__log(fmax(r.q[label], FLOOR));
         const double power = summarize(w, r.score, weight);
         favour(w->q + x * K, w->choice->class_weight, K, r.shares); /* the shares are used again below */
         for (size_t k = 0; k < K; k++)
@@ -238,8 +239,8 @@ static void loss_job(void *arg, size_t first, size_t last, double *sums, int thr
                               (2 * (w->curvature[k] - r.shares[k] * (1 - r.shares[k])) + 1 / (CLASS_SD * CLASS_SD));
         begin_item(w, i, &r);
         predict_item(w, i, weight, power, &r);
-        for (size_t k = 0; k < K; k++) sum += r.q[k] *= exp(r.score[k]);
-        sums[0] -= log(fmax(r.q[label] / sum, FLOOR));
+        for (size_t k = 0; k < K; k++) sum += r.q[k] *= dis__exp(r.score[k]);
+        sums[0] -= dis__log(fmax(r.q[label] / sum, FLOOR));
     }
 }
 
@@ -266,7 +267,7 @@ static void put_priors(gold_work *w)
     const size_t n_views = w->args->n_views;
     for (size_t h = 0; h < w->n_hypotheses; h++) {
         const double z = (w->power[h % w->n_powers] - w->problem->power) / POWER_SD;
-        w->log_prior[h] = log(h < w->n_powers ? BASE_PRIOR : (1 - BASE_PRIOR) / (double)n_views) - .5 * z * z;
+        w->log_prior[h] = dis__log(h < w->n_powers ? BASE_PRIOR : (1 - BASE_PRIOR) / (double)n_views) - .5 * z * z;
     }
 }
 
@@ -287,7 +288,7 @@ static dis_status choose_classes(gold_work *w)
     DIS_TRY(run_pass(w, 1, predict_job, &none));
     for (int step = 0; step < MAX_STEPS; step++) {
         double largest = 0;
-        for (size_t k = 0; k < K; k++) w->choice->class_weight[k] = exp(w->b[k]);
+        for (size_t k = 0; k < K; k++) w->choice->class_weight[k] = dis__exp(w->b[k]);
         DIS_TRY(run_pass(w, 2 * K, class_job, sums));
         for (size_t k = 0; k < K; k++) {
             const double by =
@@ -299,7 +300,7 @@ static dis_status choose_classes(gold_work *w)
         }
         if (largest < CONVERGED) break;
     }
-    for (size_t k = 0; k < K; k++) w->choice->class_weight[k] = exp(w->b[k]);
+    for (size_t k = 0; k < K; k++) w->choice->class_weight[k] = dis__exp(w->b[k]);
     return DIS_OK;
 }
 

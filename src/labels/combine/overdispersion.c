@@ -15,6 +15,7 @@
  *
  * Cost: one update of the matrices, then one pass over the votes with 11 K additions per vote and 11 K exponentials per
  * item; memory for 10 K values per annotator. */
+#include "core/numbers/elementary.h"
 #include "labels/combine/overdispersion.h"
 #include "labels/passes/item_passes.h"
 #include <math.h>
@@ -45,12 +46,12 @@ static dis_status slip_job(void *arg, size_t j, int thread)
     const dis__crowd_model *m = s->m;
     const size_t K = m->n_classes, last = dis__job_first(m->n_workers, s->n_jobs, j + 1);
     double factor[DIS_OVERDISPERSION_SHIFTS];
-    for (size_t x = 0; x < DIS_OVERDISPERSION_SHIFTS; x++) factor[x] = expm1(s->shift[x]);
+    for (size_t x = 0; x < DIS_OVERDISPERSION_SHIFTS; x++) factor[x] = dis__expm1(s->shift[x]);
     for (size_t w = dis__job_first(m->n_workers, s->n_jobs, j); w < last; w++) {
         const double *matrix = dis__crowd_matrix_at(m, w);
         double *slip = s->slip + w * DIS_OVERDISPERSION_SHIFTS * K;
         for (size_t x = 0; x < DIS_OVERDISPERSION_SHIFTS; x++)
-            for (size_t t = 0; t < K; t++) slip[x * K + t] = 1 + exp(matrix[t * K + t]) * factor[x];
+            for (size_t t = 0; t < K; t++) slip[x * K + t] = 1 + dis__exp(matrix[t * K + t]) * factor[x];
         m->special.log(slip, DIS_OVERDISPERSION_SHIFTS * K);
     }
     return DIS_OK;
@@ -119,7 +120,7 @@ static double posterior_mean(const double *log_ratio)
         max = fmax(max, weight[1 + g]);
     }
     for (size_t g = 0; g <= DIS_OVERDISPERSION_SPREADS; g++) {
-        const double w = exp(weight[g] - max);
+        const double w = dis__exp(weight[g] - max);
         total += w;
         mean += g ? w * spreads[g - 1] : 0;
     }

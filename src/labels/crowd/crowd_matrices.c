@@ -7,6 +7,7 @@
  *     confusion[v][t] = (n[v][t] + STRENGTH base[v][t]) / (n[t] + STRENGTH)
  *
  * Cost: O(votes K), O(n_workers K^2) exponentials. */
+#include "core/numbers/elementary.h"
 #include "labels/crowd/crowd_model.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"
@@ -24,7 +25,7 @@ static double logit(double x)
 {
     const double min = 1e-6;
     x = x < min ? min : x > 1 - min ? 1 - min : x;
-    return log(x / (1 - x));
+    return dis__log(x / (1 - x));
 }
 
 void dis__crowd_matrix_normalize(const double *counts, size_t K, double *out)
@@ -270,7 +271,7 @@ static dis_status count_anonymous_job(void *arg, size_t j, int thread)
 static void move_diagonal(const double *crowd, size_t K, double shift, double *out)
 {
     for (size_t t = 0; t < K; t++) {
-        const double right = crowd[t * K + t], moved = K > 1 ? 1 / (1 + exp(-logit(right) - shift)) : 1;
+        const double right = crowd[t * K + t], moved = K > 1 ? 1 / (1 + dis__exp(-logit(right) - shift)) : 1;
         for (size_t v = 0; v < K; v++) out[v * K + t] = v == t ? moved : crowd[v * K + t] * (1 - moved) / (1 - right);
     }
 }
@@ -341,7 +342,7 @@ static void update_crowd(dis__crowd_model *m, const double *total)
         double *x = m->crowd + e * K * K;
         for (size_t t = 0; t < K; t++) {
             double sum = 0;
-            for (size_t v = 0; v < K; v++) sum += x[v * K + t] = pow(usual[v * K + t], dis__crowd_ease[e]);
+            for (size_t v = 0; v < K; v++) sum += x[v * K + t] = dis__pow(usual[v * K + t], dis__crowd_ease[e]);
             for (size_t v = 0; v < K; v++) x[v * K + t] /= sum;
         }
     }
@@ -381,8 +382,8 @@ dis_status dis__crowd_model_set_parameters(dis__crowd_model *m, const double *co
     const double even = WARM_DOUBT / (double)K;
     double *power;
     DIS_TRY(dis__alloc_array(&power, K * K, sizeof *power));
-    for (size_t x = 0; x < n; x++) m->log_confusion[x] = log((1 - WARM_DOUBT) * confusion[x] + even);
-    for (size_t t = 0; t < K; t++) m->log_prior[t] = log((1 - WARM_DOUBT) * prior[t] + even);
+    for (size_t x = 0; x < n; x++) m->log_confusion[x] = dis__log((1 - WARM_DOUBT) * confusion[x] + even);
+    for (size_t t = 0; t < K; t++) m->log_prior[t] = dis__log((1 - WARM_DOUBT) * prior[t] + even);
     for (size_t w = 0; w < m->n_workers; w++) norms_of_worker(m, w, power);
     dis__free(power);
     return dis__crowd_model_update_posteriors(m);

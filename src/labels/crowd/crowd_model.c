@@ -16,6 +16,7 @@
  * expected counts of workers, and the sums of a job whose items two ranks share.
  *
  * Cost: O(votes K) per round, O(n_workers K^2) doubles and exponentials. */
+#include "core/numbers/elementary.h"
 #include "labels/crowd/crowd_model.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"
@@ -85,9 +86,9 @@ static void update_priors(dis__crowd_model *m, const double *sums)
     const size_t K = m->n_classes;
     const double n = (double)m->part.n_items;
     for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
-        m->log_level[e] = log((sums[e] + LEVEL_DOUBT * first_level[e]) / (n + LEVEL_DOUBT));
+        m->log_level[e] = dis__log((sums[e] + LEVEL_DOUBT * first_level[e]) / (n + LEVEL_DOUBT));
     for (size_t t = 0; t < K; t++)
-        m->log_prior[t] = log((sums[DIS_CROWD_LEVELS + t] + PRIOR_DOUBT / (double)K) / (n + PRIOR_DOUBT));
+        m->log_prior[t] = dis__log((sums[DIS_CROWD_LEVELS + t] + PRIOR_DOUBT / (double)K) / (n + PRIOR_DOUBT));
 }
 
 /* Sums over the items of all ranks (n_sums), in their order. */
@@ -142,11 +143,11 @@ dis_status dis__crowd_model_init_priors(dis__crowd_model *m)
     const size_t K = m->n_classes;
     double *sum;
     DIS_TRY(dis__alloc_array(&sum, K, sizeof *sum));
-    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++) m->log_level[e] = log(first_level[e]);
+    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++) m->log_level[e] = dis__log(first_level[e]);
     for (size_t t = 0; t < K; t++) sum[t] = PRIOR_DOUBT / (double)K;
     const dis_status status = sum_items(m, first_job, m, K, sum, sum);
     for (size_t t = 0; status == DIS_OK && t < K; t++)
-        m->log_prior[t] = log(sum[t] / ((double)m->part.n_items + PRIOR_DOUBT));
+        m->log_prior[t] = dis__log(sum[t] / ((double)m->part.n_items + PRIOR_DOUBT));
     dis__free(sum);
     return status;
 }

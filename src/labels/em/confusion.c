@@ -1,4 +1,5 @@
 /* Confusion matrices from expected counts, and their initial values. Cost: O(n_workers * K * K) per update. */
+#include "core/numbers/elementary.h"
 #include "labels/em/confusion.h"
 #include <math.h>
 #include <string.h>
@@ -92,7 +93,7 @@ double dis__confusion_update_prior(void *arg, const double *sum, size_t n_items,
             prior = (sum[k] + c->prior_count) / ((double)n_items + (double)K * c->prior_count);
         if (keep) c->prior[k] = prior;
         out[k] = prior > c->floor ? prior : c->floor;
-        if (c->prior_count > 0 && !c->uniform_prior) penalty += c->prior_count * log(out[k]);
+        if (c->prior_count > 0 && !c->uniform_prior) penalty += c->prior_count * dis__log(out[k]);
     }
     return penalty;
 }

@@ -16,6 +16,7 @@
  *
  * Cost: an iteration is one pass over the votes with K values each. Items are divided into a fixed number of jobs with
  * separate sums, added in order (item_passes.h). */
+#include "core/numbers/elementary.h"
 #include "labels/passes/item_passes.h"
 #include "core/parallel/comm.h"
 #include <math.h>
@@ -147,7 +148,7 @@ static dis_status step(bwa *b, double *objective)
             double *weight = &b->weight[w * K + k];
             const double squares = b->squares[w * K + k];
             *weight = b->b[k] > 0 ? n / (b->b[k] + (squares > 0 ? squares : 0)) : 1;
-            if (b->b[k] > 0) sum += n * (log(*weight) - 1);
+            if (b->b[k] > 0) sum += n * (dis__log(*weight) - 1);
         }
     }
     *objective = sum / 2;

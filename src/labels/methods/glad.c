@@ -19,6 +19,7 @@
  *
  * Cost: two passes over the votes per iteration, one exponential and one logarithm per vote each, 8 votes in parallel.
  * Memory: five values per item, a few per worker for each job. */
+#include "core/numbers/elementary.h"
 #include "core/numbers/logistic.h"
 #include "labels/passes/item_passes.h"
 #include <math.h>
@@ -83,7 +84,7 @@ static void evaluate(const glad *g, const double *ability, const double *easy, s
     const dis_votes_view *v = &g->args->votes;
     size_t n = 0;
     for (size_t i = first; i < last; i++) {
-        const double scale = exp(easy[i - first]);
+        const double scale = dis__exp(easy[i - first]);
         for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) r->sigma[n++] = ability[v->worker[k]] * scale;
     }
     memset(r->sigma + n, 0, DIS_LOGISTIC_PAD * sizeof *r->sigma);
@@ -94,11 +95,11 @@ static void evaluate(const glad *g, const double *ability, const double *easy, s
 static void evaluate_item(const glad *g, size_t i, double easy, double *sigma, double *tail)
 {
     const dis_votes_view *v = &g->args->votes;
-    const double scale = exp(easy);
+    const double scale = dis__exp(easy);
     for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
-        const double x = g->ability[v->worker[k]] * scale, e = exp(-fabs(x));
+        const double x = g->ability[v->worker[k]] * scale, e = dis__exp(-fabs(x));
         *sigma++ = (x >= 0 ? 1 : e) / (1 + e);
-        *tail++ = log1p(e);
+        *tail++ = dis__log1p(e);
     }
 }
 
@@ -112,7 +113,7 @@ static double posterior(const glad *g, const double *ability, double easy, size_
     const size_t n_classes = v->n_classes;
     const uint64_t first = v->start[i], last = v->start[i + 1];
     const int32_t gold = dis__item_gold(g->args, i);
-    const double scale = exp(easy);
+    const double scale = dis__exp(easy);
     double lost = 0, sum = 0, m1 = 0, m2 = 0;
     size_t best = gold >= 0 ? (size_t)gold : 0;
     memset(r->support, 0, n_classes * sizeof *r->support);
@@ -133,9 +134,9 @@ static double posterior(const glad *g, const double *ability, double easy, size_
     }
     lost += ((double)(last - first) - r->n_votes[best]) * g->log_others;
     const double max = r->score[best];
-    const double unvoted = exp(-max);
+    const double unvoted = dis__exp(-max);
     for (size_t k = 0; k < n_classes; k++) {
-        p[k] = gold >= 0 ? (int32_t)k == gold : r->n_votes[k] > 0 ? exp(r->score[k] - max) : unvoted;
+        p[k] = gold >= 0 ? (int32_t)k == gold : r->n_votes[k] > 0 ? dis__exp(r->score[k] - max) : unvoted;
         sum += p[k];
     }
     for (size_t k = 0; k < n_classes; k++) {
@@ -147,7 +148,7 @@ static double posterior(const glad *g, const double *ability, double easy, size_
         *mean = m1;
         *spread = m2;
     }
-    return log(sum) - lost - log((double)n_classes);
+    return dis__log(sum) - lost - dis__log((double)n_classes);
 }
 
 /* The end of the block of items that starts at `first`: as many items as fit, at least one. */
@@ -210,7 +211,7 @@ static void item_job(void *arg, size_t first, size_t last, double *into, int thr
         for (size_t b = i; b < end; b++) {
             double *p = g->fit->p + b * v->n_classes;
             update_item(g, b, &r, at, p);
-            const double scale = exp(g->easy[b]);
+            const double scale = dis__exp(g->easy[b]);
             *total += g->marginal[b];
             for (uint64_t k = v->start[b]; k < v->start[b + 1]; k++, at++) {
                 worker_sums *s = &sums[v->worker[k]];
@@ -237,7 +238,7 @@ static void worker_job(void *arg, size_t first, size_t last, double *into, int t
         evaluate(g, g->ability_try, g->easy + i, i, end, &r);
         size_t at = 0;
         for (size_t b = i; b < end; b++) {
-            const double *p = g->fit->p + b * v->n_classes, scale = exp(g->easy[b]);
+            const double *p = g->fit->p + b * v->n_classes, scale = dis__exp(g->easy[b]);
             double mean, spread, slope = 0, bend = 0;
             g->marginal[b] = posterior(g, g->ability_try, g->easy[b], b, r.tail + at, &r, other, &mean, &spread);
             for (uint64_t k = v->start[b]; k < v->start[b + 1]; k++, at++) {
@@ -289,11 +290,11 @@ static dis_status best_scale(glad *g, double *log_c)
     }
     const double n = (double)g->args->part.n_items;
     for (int step = 0; step < 20; step++) { /* Newton on sum (c a - 1)^2 / 2 + sum (b - t - 1)^2 / 2, c = e^t */
-        const double c = exp(t), slope = c * c * a2 - c * a1 - b1 + n * t, curvature = 2 * c * c * a2 - c * a1 + n;
+        const double c = dis__exp(t), slope = c * c * a2 - c * a1 - b1 + n * t, curvature = 2 * c * c * a2 - c * a1 + n;
         const double dt = -slope / (curvature > 0 ? curvature : n + c * c * a2);
         t += dt > 1 ? 1 : dt < -1 ? -1 : dt;
     }
-    const double c = exp(t), gain = .5 * a2 * (1 - c * c) - a1 * (1 - c) + b1 * t - .5 * n * t * t;
+    const double c = dis__exp(t), gain = .5 * a2 * (1 - c * c) - a1 * (1 - c) + b1 * t - .5 * n * t * t;
     *log_c = gain > 0 && isfinite(t) ? t : 0;
     return DIS_OK;
 }
@@ -312,7 +313,7 @@ static dis_status objective(glad *g, double *out)
 static dis_status step_workers(glad *g, double log_c)
 {
     const size_t n_workers = g->fit->n_workers;
-    const double c = exp(log_c);
+    const double c = dis__exp(log_c);
     for (size_t w = 0; w < n_workers; w++) {
         const worker_sums s = sums_of(g, w); /* computed before abilities were scaled by c and easiness by 1/c */
         const double step = (s.gradient / c - (g->ability[w] - 1)) / (s.curvature / (c * c) + 1);
@@ -342,7 +343,7 @@ static dis_status step_items(glad *g, double *log_c)
 {
     DIS_TRY(dis__item_sums_run(&g->items, g->total));
     DIS_TRY(best_scale(g, log_c));
-    const double c = exp(*log_c);
+    const double c = dis__exp(*log_c);
     for (size_t w = 0; w < g->fit->n_workers; w++) g->ability[w] *= c;
     for (size_t i = 0; i < g->fit->n_items; i++) g->easy[i] -= *log_c;
     return DIS_OK;
@@ -375,7 +376,7 @@ static dis_status start(const dis__fit_args *args, glad *g, double *difficulty)
     bool found;
     const size_t n_workers = g->fit->n_workers, n_items = g->fit->n_items;
     for (size_t w = 0; w < n_workers; w++) g->ability[w] = 1;
-    for (size_t i = 0; i < n_items; i++) difficulty[i] = exp(-1);
+    for (size_t i = 0; i < n_items; i++) difficulty[i] = dis__exp(-1);
     if (args->start) {
         DIS_TRY(dis__state_get(args->start, "glad", "ability", "w", &args->votes, g->ability, &found));
         DIS_TRY(dis__state_get(args->start, "glad", "difficulty", "i", &args->votes, difficulty, &found));
@@ -383,7 +384,7 @@ static dis_status start(const dis__fit_args *args, glad *g, double *difficulty)
     for (size_t w = 0; w < n_workers; w++)
         if (!isfinite(g->ability[w])) g->ability[w] = 1;
     for (size_t i = 0; i < n_items; i++) {
-        g->easy[i] = difficulty[i] > 0 && isfinite(difficulty[i]) ? -log(difficulty[i]) : 1;
+        g->easy[i] = difficulty[i] > 0 && isfinite(difficulty[i]) ? -dis__log(difficulty[i]) : 1;
         g->easy_step[i] = 0;
         g->marginal[i] = 0;
     }
@@ -429,7 +430,7 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
     DIS_TRY(dis__alloc_array(&g->scratch, (size_t)dis_context_n_threads(args->ctx), g->n_scratch * sizeof *g->scratch));
     DIS_TRY(start(args, g, difficulty));
     DIS_TRY(iterate(g));
-    for (size_t i = 0; i < v->n_items; i++) difficulty[i] = exp(-g->easy[i]);
+    for (size_t i = 0; i < v->n_items; i++) difficulty[i] = dis__exp(-g->easy[i]);
     return DIS_OK;
 }
 
@@ -438,7 +439,7 @@ static dis_status fit_glad(const dis__fit_args *args, dis_fit *fit)
     glad g = {.args = args,
               .fit = fit,
               .block = BLOCK_VOTES,
-              .log_others = fit->n_classes > 2 ? log((double)(fit->n_classes - 1)) : 0};
+              .log_others = fit->n_classes > 2 ? dis__log((double)(fit->n_classes - 1)) : 0};
     g.items = (dis__item_sums){.args = args,
                                .n_jobs = count_jobs(&args->votes, args->part.n_votes),
                                .n_sums = dis__saturating_size(args->votes.n_workers, WORKER_SUMS, 1),

@@ -30,6 +30,7 @@
  * Cost: one pass over the votes per iteration, plus restarts * screen passes; memory: 2 values per (worker, label) and
  * shard.
  */
+#include "core/numbers/elementary.h"
 #include "labels/em/em.h"
 #include "core/random/random.h"
 #include <math.h>
@@ -186,8 +187,8 @@ static double vary(const mace *m, size_t w, const double *guessed, double known,
 static double log_prior_of(const mace *m, size_t w)
 {
     const size_t K = m->em.n_classes;
-    double sum = log(m->know[w]) + log(m->guess[w]);
-    for (size_t l = 0; l < K; l++) sum += log(m->strategy[w * K + l]);
+    double sum = dis__log(m->know[w]) + dis__log(m->guess[w]);
+    for (size_t l = 0; l < K; l++) sum += dis__log(m->strategy[w * K + l]);
     return m->o->smoothing / (double)K * sum;
 }
 

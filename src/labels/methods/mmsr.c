@@ -14,6 +14,7 @@
  *
  * Cost: the pairs of annotators on each item once, then a sort of the pairs of workers per iteration. Memory:
  * workers^2. */
+#include "core/numbers/elementary.h"
 #include "labels/method.h"
 #include <math.h>
 #include <stdlib.h>
@@ -213,7 +214,7 @@ static void weigh(const mmsr *m, double *skill)
         if (s > 1 - margin) s = 1 - margin;
         if (s < margin - 1 / (k - 1)) s = margin - 1 / (k - 1);
         const double right = s * (k - 1) / k + 1 / k;
-        skill[i] = log(right * (k - 1) / (1 - right));
+        skill[i] = dis__log(right * (k - 1) / (1 - right));
     }
 }
 
@@ -228,7 +229,7 @@ static void label_items(const dis__fit_args *args, const double *skill, size_t k
             p[dis__vote_label(votes, v)] += skill[votes->worker[v]];
         for (size_t c = 0; c < k; c++)
             if (c == 0 || p[c] > best) best = p[c];
-        for (size_t c = 0; c < k; c++) sum += p[c] = gold >= 0 ? (size_t)gold == c : exp(p[c] - best);
+        for (size_t c = 0; c < k; c++) sum += p[c] = gold >= 0 ? (size_t)gold == c : dis__exp(p[c] - best);
         for (size_t c = 0; c < k; c++) p[c] /= sum;
     }
 }

@@ -15,6 +15,7 @@
  * (docs/evidence/methods.md).
  *
  * Cost: one pass over the votes per iteration; memory: 2 values per worker and shard. */
+#include "core/numbers/elementary.h"
 #include "labels/em/em.h"
 #include <math.h>
 
@@ -68,7 +69,7 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     }
     const double wrong = (1 - s) / (double)(c->em.n_classes - 1);
     x[0] = s / wrong;
-    return n * log(wrong) + (a > 0 ? a * (log(s) + log1p(-s)) : 0);
+    return n * dis__log(wrong) + (a > 0 ? a * (dis__log(s) + dis__log1p(-s)) : 0);
 }
 
 static double update_classes(void *arg, const double *sum, size_t n_items, double *out, bool keep)

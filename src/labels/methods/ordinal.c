@@ -32,6 +32,7 @@
  * Cost: an iteration is one pass over the votes with rows of K * points values, and two or three times two normal
  * distribution functions for each position, class and worker who chose it. */
 #include "labels/ordinal/ordinal_model.h"
+#include "core/numbers/elementary.h"
 #include "core/parallel/comm.h"
 #include <math.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static void note_place(const labelling *t, size_t i, const double *q)
 static double entropy_of(const double *p, size_t n, size_t stride)
 {
     double sum = 0;
-    for (size_t v = 0; v < n; v++) sum -= p[v * stride] > 0 ? p[v * stride] * log(p[v * stride]) : 0;
+    for (size_t v = 0; v < n; v++) sum -= p[v * stride] > 0 ? p[v * stride] * dis__log(p[v * stride]) : 0;
     return sum;
 }
 

@@ -22,6 +22,7 @@
  *
  * Cost: a pass over the votes per iteration (about 8) with a logarithm for each class with votes on an item. Items are
  * divided into jobs by their number, and sums are added in the order of jobs. */
+#include "core/numbers/elementary.h"
 #include "labels/passes/item_passes.h"
 #include <float.h>
 #include <math.h>
@@ -110,12 +111,12 @@ static void likelihood_job(void *arg, size_t first, size_t last, double *sums, i
         for (size_t k = 0; k < K; k++) {
             if (c[k] == 0) continue;
             const double rest = c[k] - 1 + s->alpha[k], share = c[k] / n;
-            logs += share * log(rest);
+            logs += share * dis__log(rest);
             sums[k] += share / rest;
             square[k] += share / (rest * rest);
         }
         const double rest = n - 1 + a;
-        totals[LIKELIHOOD] += logs - log(rest);
+        totals[LIKELIHOOD] += logs - dis__log(rest);
         totals[INVERSE] += 1 / rest;
         totals[INVERSE_SQUARE] += 1 / (rest * rest);
     }
@@ -126,9 +127,9 @@ static dis_status measure(smoothing *s, double *objective)
 {
     const size_t K = s->n_classes;
     DIS_TRY(dis__item_sums_run(&s->pass, s->sums));
-    const double a = total_of(s->alpha, K), from_usual = log(a / USUAL);
+    const double a = total_of(s->alpha, K), from_usual = dis__log(a / USUAL);
     double sum = s->sums[2 * K + LIKELIHOOD] - from_usual * from_usual / (2 * SPREAD * SPREAD);
-    for (size_t k = 0; k < K; k++) sum += RATES_WEIGHT * s->share[k] * log(s->alpha[k] / a);
+    for (size_t k = 0; k < K; k++) sum += RATES_WEIGHT * s->share[k] * dis__log(s->alpha[k] / a);
     *objective = sum;
     return DIS_OK;
 }
@@ -148,7 +149,7 @@ static void find_step(const smoothing *s)
 {
     const size_t K = s->n_classes;
     const double *totals = s->sums + 2 * K, *alpha = s->alpha;
-    const double a = total_of(alpha, K), from_usual = log(a / USUAL), tight = 1 / (SPREAD * SPREAD);
+    const double a = total_of(alpha, K), from_usual = dis__log(a / USUAL), tight = 1 / (SPREAD * SPREAD);
     const double down = totals[INVERSE] + (RATES_WEIGHT + tight * from_usual) / a;
     const double z = totals[INVERSE_SQUARE] + (RATES_WEIGHT + tight * (from_usual - 1)) / (a * a);
     double inverse = 0, along = 0, curve;
@@ -162,7 +163,7 @@ static void find_step(const smoothing *s)
     concave &= z * inverse < 1;
     for (size_t k = 0; k < K; k++) {
         const double slope = slope_of(s, k, down, &curve), x = alpha[k] * down;
-        const double fixed_point = x > 0 ? log1p(slope / x) : MAX_STEP;
+        const double fixed_point = x > 0 ? dis__log1p(slope / x) : MAX_STEP;
         const double newton = (slope + z * along / (1 - z * inverse) * alpha[k]) / curve;
         s->step[k] = fmax(-MAX_STEP, fmin(concave ? newton : fixed_point, MAX_STEP));
     }
@@ -177,7 +178,7 @@ static dis_status apply_step(smoothing *s, double *objective, double *largest)
         const double of_step = n < MAX_HALVINGS ? scale : 0;
         *largest = 0;
         for (size_t k = 0; k < s->n_classes; k++) {
-            s->alpha[k] = s->before[k] * exp(of_step * s->step[k]);
+            s->alpha[k] = s->before[k] * dis__exp(of_step * s->step[k]);
             *largest = fmax(*largest, of_step * fabs(s->step[k]));
         }
         DIS_TRY(measure(s, &reached));

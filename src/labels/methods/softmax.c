@@ -2,6 +2,7 @@
  * every class gets some mass. The largest count is subtracted first: 100,000 votes on an item do not overflow.
  *
  * Cost: one pass over the votes and n_classes exponentials per item. */
+#include "core/numbers/elementary.h"
 #include "labels/passes/item_passes.h"
 #include <math.h>
 
@@ -16,7 +17,7 @@ static void softmax(const dis__fit_args *args, const void *arg, size_t i, double
     const size_t n_classes = args->votes.n_classes;
     double max = 0, sum = 0;
     for (size_t k = 0; k < n_classes; k++) max = p[k] > max ? p[k] : max;
-    for (size_t k = 0; k < n_classes; k++) sum += p[k] = exp(p[k] - max);
+    for (size_t k = 0; k < n_classes; k++) sum += p[k] = dis__exp(p[k] - max);
     for (size_t k = 0; k < n_classes; k++) p[k] /= sum;
 }
 

@@ -19,6 +19,7 @@
  *
  * Cost of a vote: O(K votes of the item). Memory: per open item some 100 bytes, its name, 8 bytes per vote and 8 per
  * class; per worker 8 K (K + 1) bytes and the name; per retired item 13 to 27 bytes. */
+#include "core/numbers/elementary.h"
 #include "tool/arrays.h"
 #include "core/options/enum_names.h"
 #include "labels/online/watch_internal.h"
@@ -136,9 +137,9 @@ static dis_status find_worker(dis_watch *w, const dis_watch_vote *v, size_t *out
 void dis__watch_temper_posterior(const dis_watch *w, const double *p, size_t n_votes, double *q)
 {
     const size_t K = w->model.n_classes, best = dis__argmax(p, K);
-    const double n = fmax(1, fmin((double)n_votes, w->o.limit)), power = 1 / pow(n, w->o.power);
+    const double n = fmax(1, fmin((double)n_votes, w->o.limit)), power = 1 / dis__pow(n, w->o.power);
     double sum = 0;
-    for (size_t t = 0; t < K; t++) sum += q[t] = power == 1 ? p[t] / p[best] : pow(p[t] / p[best], power);
+    for (size_t t = 0; t < K; t++) sum += q[t] = power == 1 ? p[t] / p[best] : dis__pow(p[t] / p[best], power);
     for (size_t t = 0; t < K; t++) q[t] /= sum;
 }
 

@@ -2,6 +2,7 @@
  * concave: the logarithm of F(hi) - F(lo) is jointly concave in both ends (the normal density is log-concave), and the
  * ends are linear in (a, u) and in (k, g). See ordinal.c. */
 #include "labels/ordinal/ordinal_model.h"
+#include "core/numbers/elementary.h"
 #include "core/numbers/erfc.h"
 #include <math.h>
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct {
 
 static double density(double z)
 {
-    return fabs(z) < FARTHEST ? .39894228040143267794 * exp(-.5 * z * z) : 0;
+    return fabs(z) < FARTHEST ? .39894228040143267794 * dis__exp(-.5 * z * z) : 0;
 }
 
 /* F(hi) - F(lo), computed in the tail in which both are small. */
@@ -39,7 +40,7 @@ double dis__ordinal_compute_mass(double lo, double hi)
 static cell evaluate_cell(double lo, double hi)
 {
     const double p = dis__ordinal_compute_mass(lo, hi), at_hi = density(hi) / p, at_lo = density(lo) / p;
-    return (cell){.log_p = log(p),
+    return (cell){.log_p = dis__log(p),
                   .hi = at_hi,
                   .lo = -at_lo,
                   .hi_hi = isfinite(hi) ? -at_hi * (hi + at_hi) : 0,
@@ -87,8 +88,8 @@ static double lapse_penalty(const dis__ordinal *m, size_t w)
     const double e = m->e[w], share = m->o->lapse;
     double sum = 0;
     if (share == 0) return 0;
-    for (size_t v = 0; v < m->K; v++) sum += RATE_VOTES * m->base[v] * log(m->rate[w * m->K + v]);
-    return sum + LAPSE_VOTES * (share * log(e) + (1 - share) * log1p(-e));
+    for (size_t v = 0; v < m->K; v++) sum += RATE_VOTES * m->base[v] * dis__log(m->rate[w * m->K + v]);
+    return sum + LAPSE_VOTES * (share * dis__log(e) + (1 - share) * dis__log1p(-e));
 }
 
 /* ---- the crowd: a and u ---- */
@@ -98,7 +99,7 @@ static void add_cell(const dis__ordinal *m, dis__ordinal_sums *c, size_t v, doub
     const double lo = v == 0 ? -INFINITY : k * (m->a_try[v] - m->a_try[0] * x) - g;
     const double hi = v + 1 == m->K ? INFINITY : k * (m->a_try[v + 1] - m->a_try[0] * x) - g;
     if (!m->with_slopes) {
-        c->value += n * log(dis__ordinal_compute_mass(lo, hi));
+        c->value += n * dis__log(dis__ordinal_compute_mass(lo, hi));
         return;
     }
     const cell d = evaluate_cell(lo, hi);
@@ -290,7 +291,7 @@ static double fill(const dis__ordinal *m, const double *n, const double *lapsed,
             const double lo = v ? k * (m->a[v] - m->u * m->place[s]) - g : -INFINITY;
             const double hi = v + 1 < m->K ? k * (m->a[v + 1] - m->u * m->place[s]) - g : INFINITY;
             row[s] = dis__ordinal_compute_mass(lo, hi);
-            if (sums && sums[s] > 0) value += sums[s] * log(row[s]);
+            if (sums && sums[s] > 0) value += sums[s] * dis__log(row[s]);
         }
     }
     return value;
@@ -361,7 +362,7 @@ double dis__ordinal_update_positions(void *arg, const double *sum, size_t n_item
     penalty = pseudo_votes(m, c);
     for (size_t s = 0; s < m->S; s++) {
         prior[s] /= total;
-        penalty += SMOOTHING * log(prior[s]);
+        penalty += SMOOTHING * dis__log(prior[s]);
     }
     return penalty;
 }

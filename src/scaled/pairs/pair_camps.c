@@ -10,6 +10,7 @@
  * sizes: the p-value is valid however much annotators differ, as long as they do so independently of the groups.
  *
  * Cost: EM iterations x camps x a pass over the cells by annotator, times the replications. */
+#include "core/numbers/elementary.h"
 #include "scaled/pairs/pairs.h"
 #include "dissent/worker_table.h"
 #include "core/random/random.h"
@@ -46,15 +47,15 @@ static double expect(mixture *x)
         double most = -INFINITY, total = 0, value[DIS_PAIRS_MAX_CAMPS];
         for (size_t c = 0; c < x->n_camps; c++) {
             const double *parameter = x->parameter + c * x->n;
-            value[c] = log(x->share[c]);
+            value[c] = dis__log(x->share[c]);
             for (uint64_t i = x->m->worker_start[w]; i < x->m->worker_start[w + 1]; i++)
                 value[c] += x->model.ties->value(dis__pair_predictor(&x->model, i, parameter),
                                                  dis__pair_tie(&x->model, parameter), x->model.cells->cell[i].n);
             most = fmax(most, value[c]);
         }
-        for (size_t c = 0; c < x->n_camps; c++) total += exp(value[c] - most);
-        for (size_t c = 0; c < x->n_camps; c++) x->p[c * x->n_workers + w] = exp(value[c] - most) / total;
-        sum += most + log(total);
+        for (size_t c = 0; c < x->n_camps; c++) total += dis__exp(value[c] - most);
+        for (size_t c = 0; c < x->n_camps; c++) x->p[c * x->n_workers + w] = dis__exp(value[c] - most) / total;
+        sum += most + dis__log(total);
     }
     return sum - penalties(x);
 }

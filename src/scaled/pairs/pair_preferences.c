@@ -14,6 +14,7 @@
  *
  * Cost: FOLDS fits from the scores of all votes; some 50 passes over at most FIT_ITEMS items, one over all. */
 #include "scaled/pairs/pairs.h"
+#include "core/numbers/elementary.h"
 #include "core/random/random.h"
 #include "stats/golden_section.h"
 #include <math.h>
@@ -199,17 +200,17 @@ static double integrate(const items *x, size_t i, double *preference)
         most = fmax(most, value[k]);
     }
     for (int k = 0; k < NODES; k++) {
-        const double mass = weight[abs(k - NODES / 2)] * exp(value[k] - most);
+        const double mass = weight[abs(k - NODES / 2)] * dis__exp(value[k] - most);
         sum += mass;
         if (preference) preferred += mass * dis__pair_preference(x->model->ties, x->slope * x->d[i] + u[k], x->tie);
     }
     if (preference) *preference = preferred / sum;
-    return most + log(sum * scale / (x->sd * sqrt(acos(-1))));
+    return most + dis__log(sum * scale / (x->sd * sqrt(acos(-1))));
 }
 
 static double loss(items *x)
 {
-    const double z = (x->slope - 1) / SLOPE_SD, log_sd = log(x->sd);
+    const double z = (x->slope - 1) / SLOPE_SD, log_sd = dis__log(x->sd);
     double sum = .5 * z * z + .5 * log_sd * log_sd;
     for (size_t i = 0; i < x->n_items; i += x->every) sum -= integrate(x, i, NULL);
     return sum;
@@ -225,7 +226,7 @@ static double loss_at_slope(void *arg, double slope)
 static double loss_at_sd(void *arg, double log_sd)
 {
     items *x = arg;
-    x->sd = exp(log_sd);
+    x->sd = dis__exp(log_sd);
     return loss(x);
 }
 
@@ -233,7 +234,7 @@ static void fit_effects(items *x)
 {
     x->slope = x->sd = 1;
     for (int round = 0; round < ROUNDS; round++) {
-        x->sd = exp(dis__golden_section(loss_at_sd, x, MIN_LOG_SD, MAX_LOG_SD, STEPS));
+        x->sd = dis__exp(dis__golden_section(loss_at_sd, x, MIN_LOG_SD, MAX_LOG_SD, STEPS));
         x->slope = dis__golden_section(loss_at_slope, x, 0, MAX_SLOPE, STEPS);
     }
 }

@@ -6,6 +6,7 @@
  *
  * In the last one P(tie) = (e^(2t) - 1) s(x - t) s(-x - t), so that its logarithm is a sum. All three are concave in
  * (x, t). */
+#include "core/numbers/elementary.h"
 #include "scaled/pairs/tie_models.h"
 #include <math.h>
 #include <stddef.h>
@@ -13,9 +14,9 @@
 /* log s(x), and s(x) in *p. */
 static double log_sigma(double x, double *p)
 {
-    const double e = exp(-fabs(x));
+    const double e = dis__exp(-fabs(x));
     *p = x >= 0 ? 1 / (1 + e) : e / (1 + e);
-    return (x >= 0 ? 0 : x) - log1p(e);
+    return (x >= 0 ? 0 : x) - dis__log1p(e);
 }
 
 static dis__pair_likelihood evaluate_half(double x, double t, const double n[3])
@@ -47,12 +48,12 @@ static void predict_half(double x, double t, double p[3])
 static double davidson(double x, double t, double p[3])
 {
     const double size = fabs(x) / 2, most = size > t ? size : t;
-    p[0] = exp(x / 2 - most);
-    p[1] = exp(-x / 2 - most);
-    p[2] = exp(t - most);
+    p[0] = dis__exp(x / 2 - most);
+    p[1] = dis__exp(-x / 2 - most);
+    p[2] = dis__exp(t - most);
     const double sum = p[0] + p[1] + p[2];
     for (int i = 0; i < 3; i++) p[i] /= sum;
-    return most + log(sum);
+    return most + dis__log(sum);
 }
 
 static dis__pair_likelihood evaluate_davidson(double x, double t, const double n[3])
@@ -81,11 +82,11 @@ static void predict_davidson(double x, double t, double p[3])
 static dis__pair_likelihood evaluate_rao_kupper(double x, double t, const double n[3])
 {
     double p, q;
-    const double first = n[0] + n[2], second = n[1] + n[2], rise = expm1(2 * t);
+    const double first = n[0] + n[2], second = n[1] + n[2], rise = dis__expm1(2 * t);
     const double value = first * log_sigma(x - t, &p) + second * log_sigma(-x - t, &q);
     const double bend_p = first * p * (1 - p), bend_q = second * q * (1 - q);
     const double ties = n[2] > 0 ? n[2] : 0;
-    return (dis__pair_likelihood){.value = value + (ties > 0 ? ties * log(rise) : 0),
+    return (dis__pair_likelihood){.value = value + (ties > 0 ? ties * dis__log(rise) : 0),
                                   .x = first * (1 - p) - second * (1 - q),
                                   .t = -first * (1 - p) - second * (1 - q) +
                                        (ties > 0 ? ties * 2 * (rise + 1) / rise : 0),
@@ -98,14 +99,14 @@ static double value_rao_kupper(double x, double t, const double n[3])
 {
     double p;
     return (n[0] + n[2]) * log_sigma(x - t, &p) + (n[1] + n[2]) * log_sigma(-x - t, &p) +
-           (n[2] > 0 ? n[2] * log(expm1(2 * t)) : 0);
+           (n[2] > 0 ? n[2] * dis__log(dis__expm1(2 * t)) : 0);
 }
 
 static void predict_rao_kupper(double x, double t, double p[3])
 {
     log_sigma(x - t, &p[0]);
     log_sigma(-x - t, &p[1]);
-    p[2] = fmax(0, expm1(2 * t) * p[0] * p[1]);
+    p[2] = fmax(0, dis__expm1(2 * t) * p[0] * p[1]);
 }
 
 static const dis__tie_model rows[] = {

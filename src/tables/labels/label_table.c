@@ -1,4 +1,5 @@
 /* Tables of soft labels: creation and destruction, alignment, and properties of a single row. */
+#include "core/numbers/elementary.h"
 #include "tool/arrays.h"
 #include "tables/labels/label_table.h"
 #include "core/memory/memory.h"
@@ -159,6 +160,6 @@ double dis__entropy(const double *p, size_t n_classes)
 {
     double h = 0;
     for (size_t k = 0; k < n_classes; k++)
-        if (p[k] > 0) h -= p[k] * log(p[k]);
+        if (p[k] > 0) h -= p[k] * dis__log(p[k]);
     return h > 0 ? h : 0; /* one class with all the mass, rounded above 1, must not give less than nothing */
 }
