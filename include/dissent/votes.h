@@ -108,6 +108,7 @@ typedef struct {
     const char *pair_task;     /* `task` of comparisons, whose two things are part of it anyway; NULL: as `task` */
     const char *text;          /* path of the text of an item; NULL: not known */
     const char *text_template; /* the same where the caller names a field: "@" stands for the name; NULL: a path */
+    const char *label_names;   /* path of the names that `label` can have; NULL: not known */
 } dis_votes_preset;
 
 /* Row i of the table of presets, NULL past the end. */

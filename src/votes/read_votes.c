@@ -436,6 +436,7 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     r->caller = r->o;
     const dis__comm *comm = dis__context_comm(r->ctx);
     dis_status status = dis__preset_apply(r);
+    if (status == DIS_EUSAGE) return dis__preset_add_names(r, status, paths, n_paths);
     if (status == DIS_OK) status = dis__reader_use_parts(r);
     if (status == DIS_OK) status = check_options(comm, &r->o, n_paths);
     if (status == DIS_OK) status = open_inputs(r, paths, n_paths, &n_bytes);
@@ -444,7 +445,8 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     DIS_TRY(dis__comm_first_failure(comm, status));
     status = dis__mturk_apply(r);
     if (status == DIS_OK) status = shapes[r->o.input](r);
-    if (status == DIS_EDATA && r->o.preset) return dis__suggest_other_preset(r);
+    if (status == DIS_EDATA && r->o.preset)
+        return dis__preset_add_names(r, dis__suggest_other_preset(r), paths, n_paths);
     DIS_TRY(status);
     return dis__reader_check_classes(r);
 }

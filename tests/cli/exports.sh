@@ -35,4 +35,23 @@ done
 dissent list presets | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p' | while read -r preset; do
     grep -q -e "--preset $preset " "$source"/docs/reference/exports/*.md || { echo "no page shows --preset $preset"; exit 1; }
 done
+
+# Without the question, the message lists those of the file.
+rm -rf "$scratch/work"
+cp -r "$source/examples/exports" "$scratch/work"
+cd "$scratch/work"
+while read -r preset file expected; do
+    # shellcheck disable=SC2086 # a pattern of files
+    found=$(dissent convert $file --preset "$preset" -o none.csv 2>&1 | sed -n 's/.*; the names are: //p')
+    [ "$found" = "$expected" ] || { echo "$preset: the message lists \"$found\", not \"$expected\""; exit 1; }
+done <<'CASES'
+argilla-flat argilla-flat.json sentiment
+argilla argilla.json fluent, sentiment
+inception inception/*/*.json sentiment
+label-studio label-studio.json clarity, sentiment
+label-studio-min label-studio-min.csv lead_time, sentiment, topics
+mlflow mlflow.json correctness, expected_response
+potato potato.csv belief, clarity, sentiment
+potato potato.jsonl belief, clarity, sentiment
+CASES
 echo "pages of exports hold"

@@ -121,6 +121,9 @@ char dis__votes_separator(const dis_votes_options *o, const char *format);
 dis_status dis__reader_check_format(dis__reader *reader, dis__input *input, const char *format);
 /* apply_preset.c: applies the preset named by the options to those with default values. */
 dis_status dis__preset_apply(dis__reader *reader);
+/* label_names.c: after a failure with a preset and without a label, adds to the message the names that `label` can have
+ * in these files. Returns `status`. */
+dis_status dis__preset_add_names(dis__reader *reader, dis_status status, const char *const *paths, size_t n_paths);
 /* A task with several parts, as a path, from the additional columns of the scale. */
 dis_status dis__reader_use_parts(dis__reader *reader);
 /* Sets paths of a wide table with a header, once the inputs are open. */
