@@ -37,25 +37,11 @@ print.dissent_agreement <- function(x, ...) {
   known <- x$measures[!is.na(x$measures$value), ]
   print(data.frame(measure = known$measure, value = round(known$value, 4), low = round(known$low, 4),
                    high = round(known$high, 4), n = known$n), row.names = FALSE)
-  cat(sprintf("intervals: 95 %%, for other %s\n",
-              if (x$intervals_for == "items") "items and the same annotators" else "items and other annotators"))
+  if (any(!is.na(known$low)))
+    cat(sprintf("intervals: 95 %%, for other %s\n",
+                if (x$intervals_for == "items") "items and the same annotators" else "items and other annotators"))
   if (x$chance$verdict != "beyond") cat("agreement is not shown to be above chance\n")
   invisible(x)
 }
 
 summary.dissent_agreement <- function(object, ...) object$measures[c("measure", "title", "value", "low", "high", "n", "reason")]
-
-plot.dissent_agreement <- function(x, ...) {
-  m <- x$measures[!is.na(x$measures$value) & !is.na(x$measures$low), ]
-  if (!nrow(m)) stop("there are no intervals to plot; pass `resamples`")
-  at <- rev(seq_len(nrow(m)))
-  old <- par(mar = c(4, 10, 2, 1))
-  on.exit(par(old))
-  plot(m$value, at, xlim = range(0, 1, m$low), ylim = c(.5, nrow(m) + .5), yaxt = "n", xlab = "agreement", ylab = "", pch = 19,
-       main = "Agreement with 95 % intervals", ...)
-  axis(2, at = at, labels = m$measure, las = 1)
-  wide <- m$high > m$low
-  arrows(m$low[wide], at[wide], m$high[wide], at[wide], angle = 90, code = 3, length = .04)
-  abline(v = 0, lty = 3)
-  invisible(x)
-}

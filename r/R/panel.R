@@ -3,7 +3,7 @@ dissent_panel <- function(votes, judges, epsilon = .1, fdr = .05, min_people = 2
                           duplicates = "error", threads = getOption("dissent.threads", 1)) {
   table <- read_votes(votes, task, worker, label, classes, duplicates, need_workers = TRUE)
   missing <- setdiff(as_text(judges), as_text(table$workers))
-  if (length(missing)) stop(sprintf("`judges`: %s has no votes", missing[1]))
+  if (length(missing)) fail("`judges`: %s has no votes", missing[1])
   person <- !as_text(table$workers) %in% as_text(judges)
   options <- c(one_number(epsilon, "epsilon"), one_number(fdr, "fdr"), one_number(min_people, "min_people"),
                one_number(min_items, "min_items"), as.double(isTRUE(numeric)), one_number(budget, "budget"))
@@ -35,7 +35,7 @@ as.data.frame.dissent_panel <- function(x, row.names = NULL, optional = FALSE, .
 }
 
 print.dissent_panel <- function(x, ...) {
-  cat(sprintf("%d judges compared with %d people\n", nrow(x$judges), x$n_people))
+  cat(sprintf("%d %s compared with %d people\n", nrow(x$judges), ngettext(nrow(x$judges), "judge", "judges"), x$n_people))
   if (!is.na(x$missing_reason)) {
     cat("nothing is reported about judges:", x$missing_reason, "\n")
     return(invisible(x))

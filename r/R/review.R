@@ -1,3 +1,6 @@
+# Verdicts on annotators who should be checked.
+flagged_verdicts <- c("constant", "random", "confuses", "weak")
+
 dissent_review <- function(votes, method = NULL, combine = NULL, gold = NULL, labels = NULL, budget = 0, seed = 0,
                            classes = NULL, task = NULL, worker = NULL, label = NULL, duplicates = "error",
                            threads = getOption("dissent.threads", 1)) {
@@ -15,7 +18,7 @@ dissent_review <- function(votes, method = NULL, combine = NULL, gold = NULL, la
   if (!is.null(table$workers)) {
     workers <- frame(result$workers)
     workers$worker <- table$workers[workers$worker]
-    workers$verdict <- factor(result$verdicts, unique(c("constant", "random", "confuses", "weak", "fine", result$verdicts)))
+    workers$verdict <- factor(result$verdicts, unique(c(flagged_verdicts, "fine", result$verdicts)))
     workers$reason <- result$worker_reasons
   }
   structure(list(items = items, workers = workers, expected_accuracy = result$summary$expected_accuracy,
@@ -39,7 +42,7 @@ print.dissent_review <- function(x, n = 6, ...) {
   cat(sprintf("labels expected to be correct: %s; votes: %s\n", percent(x$expected_accuracy), percent(x$typical_accuracy)))
   cat("\nItems to check first:\n")
   print(head(x$items[c("task", "label", "p_correct", "votes", "reason")], n), row.names = FALSE, digits = 3, right = FALSE)
-  flagged <- x$workers[x$workers$verdict %in% c("constant", "random", "confuses", "weak"), ]
+  flagged <- x$workers[x$workers$verdict %in% flagged_verdicts, ]
   if (!is.null(x$workers)) {
     cat(sprintf("\nAnnotators to check: %d of %d\n", nrow(flagged), nrow(x$workers)))
     if (nrow(flagged)) print(head(flagged[c("worker", "verdict", "accuracy", "votes", "reason")], n), row.names = FALSE, digits = 3, right = FALSE)
@@ -49,18 +52,6 @@ print.dissent_review <- function(x, n = 6, ...) {
 
 summary.dissent_review <- function(object, ...) {
   c(items = nrow(object$items), annotators = NROW(object$workers),
-    flagged = sum(object$workers$verdict %in% c("constant", "random", "confuses", "weak")),
+    flagged = sum(object$workers$verdict %in% flagged_verdicts),
     expected_accuracy = object$expected_accuracy, typical_accuracy = object$typical_accuracy)
-}
-
-plot.dissent_review <- function(x, ...) {
-  w <- x$workers[!is.na(x$workers$accuracy), ]
-  if (is.null(w) || !nrow(w)) stop("no annotator could be judged")
-  w <- w[order(w$accuracy), ]
-  flagged <- w$verdict %in% c("constant", "random", "confuses", "weak")
-  plot(w$accuracy, seq_len(nrow(w)), xlim = range(w$accuracy_low, w$accuracy_high, na.rm = TRUE), yaxt = "n",
-       ylab = "annotators", xlab = "accuracy with 95 % interval", pch = 19, col = ifelse(flagged, "red3", "grey30"), ...)
-  wide <- which(w$accuracy_high > w$accuracy_low)
-  arrows(w$accuracy_low[wide], wide, w$accuracy_high[wide], wide, length = 0, col = ifelse(flagged, "red3", "grey60")[wide])
-  invisible(x)
 }

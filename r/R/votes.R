@@ -15,15 +15,21 @@ call_library <- function(result, call = sys.call(-1)) {
   result
 }
 
+# An error of the arguments, with the classes of the library's errors. `...`: as for sprintf().
+fail <- function(format, ...) {
+  stop(structure(list(message = sprintf(format, ...), call = NULL),
+                 class = c("dissent_usage_error", "dissent_error", "error", "condition")))
+}
+
 n_threads <- function(threads) {
   if (!is.numeric(threads) || length(threads) != 1 || is.na(threads) || threads < 0)
-    stop("`threads` must be one number, 0 for all cores", call. = FALSE)
+    fail("`threads` must be one number, 0 for all cores")
   as.integer(threads)
 }
 
 one_number <- function(x, name, least = 0) {
   if (!is.numeric(x) || length(x) != 1 || is.na(x) || x < least)
-    stop(sprintf("`%s` must be one number, %s or more", name, format(least)), call. = FALSE)
+    fail("`%s` must be one number, %s or more", name, format(least))
   as.double(x)
 }
 
@@ -32,18 +38,18 @@ find_column <- function(data, name, role, required = TRUE) {
   roles <- c(task = 0L, worker = 1L, label = 2L)
   if (!is.null(name)) {
     if (!is.character(name) || length(name) != 1 || !name %in% names(data))
-      stop(sprintf("the votes have no column %s; the columns are %s", deparse(name), paste(names(data), collapse = ", ")),
-           call. = FALSE)
+      fail("the votes have no column %s; the columns are %s", deparse(name), paste(names(data), collapse = ", "))
     return(name)
   }
   found <- .Call(dissent_r_find_column, roles[[role]], enc2utf8(names(data)))
   if (length(found) == 2)
-    stop(sprintf("the %s could be column %s or %s; pass the argument `%s`", role, names(data)[found[1]],
-                 names(data)[found[2]], role), call. = FALSE)
+    fail("the %s could be column %s or %s; pass the argument `%s`", role, names(data)[found[1]],
+         names(data)[found[2]], role)
   if (length(found) == 1) return(names(data)[found])
   if (required)
-    stop(sprintf("the votes have no column for the %s; pass the argument `%s`; the columns are %s", role, role,
-                 paste(names(data), collapse = ", ")), call. = FALSE)
+    fail(paste0("the votes have no column for the %s; pass the argument `%s`; the columns are %s; ",
+         "if there is one row per item and one column per annotator, use dissent_votes()"),
+         role, role, paste(names(data), collapse = ", "))
   NULL
 }
 
@@ -59,22 +65,36 @@ class_order <- function(label) {
 # Labels, or anything that is compared with classes, as text.
 as_text <- function(x) enc2utf8(as.character(x))
 
+# Counts of labels per item, as table(task, label) returns them, as votes without workers.
+votes_of_table <- function(counts) {
+  if (length(dim(counts)) != 2) fail("a table of votes must have two dimensions: items and labels")
+  rows <- as.data.frame(counts, stringsAsFactors = TRUE)
+  rows <- rows[rep(seq_len(nrow(rows)), rows$Freq), 1:2]
+  names(rows) <- c("task", "label")
+  rows$task <- as.character(rows$task)
+  rows[order(match(rows$task, rownames(counts))), ]
+}
+
 # A table of votes: the library's object, and names in R. Rows with a missing label are no votes.
 read_votes <- function(votes, task = NULL, worker = NULL, label = NULL, classes = NULL, duplicates = "error",
                        need_workers = FALSE) {
-  if (!is.data.frame(votes)) stop("`votes` must be a data frame with one row per vote", call. = FALSE)
+  if (is.table(votes)) votes <- votes_of_table(votes)
+  if (is.matrix(votes)) votes <- dissent_votes(votes)
+  if (!is.data.frame(votes))
+    fail("`votes` must be a data frame with one row per vote, or a matrix with one row per item")
   choices <- c("error", "first", "last", "all")
   duplicates <- match.arg(duplicates, choices)
   task <- find_column(votes, task, "task")
   worker <- find_column(votes, worker, "worker", required = need_workers)
   label <- find_column(votes, label, "label")
   labels <- votes[[label]]
+  if (!is.atomic(labels)) fail("column %s must have plain values, one label per row", label)
   keep <- !is.na(labels)
   labels <- labels[keep]
-  if (length(labels) == 0) stop(sprintf("column %s has no labels", label), call. = FALSE)
+  if (length(labels) == 0) fail("column %s has no labels", label)
   ids <- function(name) {
     x <- votes[[name]][keep]
-    if (anyNA(x)) stop(sprintf("column %s: row %d is missing", name, which(keep)[which(is.na(x))[1]]), call. = FALSE)
+    if (anyNA(x)) fail("column %s: row %d is missing", name, which(keep)[which(is.na(x))[1]])
     x
   }
   tasks <- ids(task)
@@ -82,8 +102,8 @@ read_votes <- function(votes, task = NULL, worker = NULL, label = NULL, classes 
   order <- if (is.null(classes)) class_order(labels) else as_text(classes)
   code <- match(as_text(labels), order) - 1L
   if (anyNA(code))
-    stop(sprintf("column %s: row %d: label %s is not in `classes`", label, which(keep)[which(is.na(code))[1]],
-                 as_text(labels[is.na(code)][1])), call. = FALSE)
+    fail("column %s: row %d: label %s is not in `classes`", label, which(keep)[which(is.na(code))[1]],
+         as_text(labels[is.na(code)][1]))
   task_code <- match(tasks, task_values) - 1L
   ordered <- is.ordered(labels)
   out <- list(tasks = task_values, classes = order, ordered = ordered, n_missing = sum(!keep), n_votes = length(labels))
@@ -111,13 +131,13 @@ gold_codes <- function(gold, votes) {
   } else {
     task <- names(gold)
     label <- gold
-    if (is.null(task)) stop("`gold` must be a data frame with task and label, or a vector with names", call. = FALSE)
+    if (is.null(task)) fail("`gold` must be a data frame with task and label, or a vector with names")
   }
   at <- match(as_text(task), as_text(votes$tasks))
   code <- match(as_text(label), votes$classes)
   unknown <- is.na(code) & !is.na(label)
-  if (any(unknown)) stop(sprintf("`gold`: label %s is not one of the classes", as_text(label[unknown][1])), call. = FALSE)
-  if (anyDuplicated(at[!is.na(at)])) stop("`gold` has a task twice", call. = FALSE)
+  if (any(unknown)) fail("`gold`: label %s is not one of the classes", as_text(label[unknown][1]))
+  if (anyDuplicated(at[!is.na(at)])) fail("`gold` has a task twice")
   if (anyNA(at)) warning(sprintf("`gold`: %d tasks have no votes", sum(is.na(at))), call. = FALSE)
   out <- rep(-1L, length(votes$tasks))
   use <- !is.na(at) & !is.na(code)
@@ -127,7 +147,7 @@ gold_codes <- function(gold, votes) {
 
 method_names <- function(method) {
   if (is.null(method)) return(character())
-  if (!is.character(method) || anyNA(method)) stop("`method` must be names of methods; see dissent_methods()", call. = FALSE)
+  if (!is.character(method) || anyNA(method)) fail("`method` must be names of methods; see dissent_methods()")
   enc2utf8(method)
 }
 

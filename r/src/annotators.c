@@ -2,16 +2,10 @@
 #include "glue.h"
 #include <string.h>
 
-static SEXP names_of_measures(size_t n, const char **names)
+static const char *measure_title(void *unused, size_t i)
 {
-    SEXP titles = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
-    for (size_t i = 0; i < n; i++) {
-        const dis_agreement_measure *measure = dis_agreement_measure_get(i);
-        names[i] = measure->name;
-        SET_STRING_ELT(titles, (R_xlen_t)i, Rf_mkCharCE(measure->title, CE_UTF8));
-    }
-    UNPROTECT(1);
-    return titles;
+    (void)unused;
+    return dis_agreement_measure_get(i)->title;
 }
 
 static SEXP chance_of(const dis_chance_test *chance)
@@ -56,27 +50,25 @@ SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SE
                                           COLUMN(dis_agreement_pair, COLUMN_DOUBLE, cohen_quadratic),
                                           COLUMN(dis_agreement_pair, COLUMN_FLAG, degenerate)};
     const dis_votes *table = glue_votes(votes);
-    SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_agreement));
     dis_agreement_options options = dis_agreement_options_default();
     dis_agreement *agreement = NULL;
-    dis_context *ctx = NULL;
+    SEXP out = R_NilValue;
+    glue_call call;
     options.parts = DIS_AGREEMENT_ALL;
     options.gold = glue_gold(gold);
     options.ordinal = Rf_asLogical(ordinal) == TRUE;
     options.resamples = (size_t)Rf_asReal(resamples);
     options.seed = (uint64_t)Rf_asReal(seed);
     options.min_common = (size_t)Rf_asReal(min_common);
-    dis_status status = glue_context(threads, owner, &ctx);
-    if (status == DIS_OK) status = dis_agreement_run(ctx, table, &options, &agreement);
-    SEXP out;
-    if (status != DIS_OK) {
-        out = PROTECT(glue_failure(status));
-    } else {
-        R_SetExternalPtrAddr(result, agreement);
+    glue_begin(&call, threads, finalize_agreement);
+    if (call.status == DIS_OK) call.status = dis_agreement_run(call.ctx, table, &options, &agreement);
+    if (call.status == DIS_OK) {
+        R_SetExternalPtrAddr(call.result, agreement);
         const dis_agreement_view v = dis_agreement_get_view(agreement);
         const char **measure = (const char **)R_alloc(v.n_metrics + 1, sizeof *measure);
         out = PROTECT(GLUE_LIST(names));
-        SET_VECTOR_ELT(out, 1, names_of_measures(v.n_metrics, measure));
+        for (size_t i = 0; i < v.n_metrics; i++) measure[i] = dis_agreement_measure_get(i)->name;
+        SET_VECTOR_ELT(out, 1, glue_texts(v.n_metrics, measure_title, NULL));
         SET_VECTOR_ELT(out, 0, glue_metrics(v.metric, measure, v.n_metrics));
         SET_VECTOR_ELT(out, 2, GLUE_TABLE(v.classes, v.n_classes, class_columns));
         SET_VECTOR_ELT(out, 3, GLUE_TABLE(v.items, v.items ? v.n_items : 0, item_columns));
@@ -84,34 +76,32 @@ SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SE
         SET_VECTOR_ELT(out, 5, GLUE_TABLE(v.pairs, v.pairs ? v.n_pairs : 0, pair_columns));
         SET_VECTOR_ELT(out, 6, chance_of(&v.chance));
         SET_VECTOR_ELT(out, 7, glue_text(dis_interval_scope_name(v.interval_scope)));
+        UNPROTECT(1);
     }
-    glue_release(result, finalize_agreement);
-    glue_release(owner, glue_finalize_context);
-    UNPROTECT(3);
-    return out;
+    return glue_end(&call, out);
 }
 
 GLUE_FINALIZER(review)
 
 typedef const char *format_reason(const dis_review *, const dis_votes *, size_t, char *, size_t);
 
-static SEXP reasons_of(const dis_review *review, const dis_votes *votes, size_t n, format_reason *format)
-{
+typedef struct {
+    const dis_review *review;
+    const dis_votes *votes;
+    format_reason *format;
     char text[DIS_REVIEW_REASON_SIZE];
-    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
-    for (size_t r = 0; r < n; r++)
-        SET_STRING_ELT(out, (R_xlen_t)r, Rf_mkCharCE(format(review, votes, r, text, sizeof text), CE_UTF8));
-    UNPROTECT(1);
-    return out;
+} reasons;
+
+static const char *reason_at(void *of, size_t i)
+{
+    reasons *r = of;
+    return r->format(r->review, r->votes, i, r->text, sizeof r->text);
 }
 
-static SEXP verdicts_of(const dis_review_view *v)
+static const char *verdict_at(void *of, size_t i)
 {
-    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)v->n_workers));
-    for (size_t r = 0; r < v->n_workers; r++)
-        SET_STRING_ELT(out, (R_xlen_t)r, Rf_mkCharCE(dis_review_verdict_name(v->workers[r].verdict), CE_UTF8));
-    UNPROTECT(1);
-    return out;
+    const dis_review_view *v = of;
+    return dis_review_verdict_name(v->workers[i].verdict);
 }
 
 SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP gold, SEXP labels, SEXP budget,
@@ -142,39 +132,36 @@ SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
                                              COLUMN(dis_review_view, COLUMN_FLAG, beyond_chance)};
     const dis_votes *table = glue_votes(votes);
     const dis_votes_view view = dis_votes_get_view(table);
-    SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_review));
     dis_review_options options = dis_review_options_default();
     dis_label_plan plan = dis_label_plan_default();
     dis_review *review = NULL;
-    dis_context *ctx = NULL;
+    SEXP out = R_NilValue;
+    glue_call call;
     options.plan = &plan;
     options.seed = (uint64_t)Rf_asReal(seed);
     options.gold = glue_gold(gold);
     options.labels = glue_gold(labels);
     options.budget = (uint64_t)Rf_asReal(budget);
-    dis_status status = glue_context(threads, owner, &ctx);
-    if (status == DIS_OK) status = glue_plan(methods, combine, view.n_workers > 0, &plan);
-    if (status == DIS_OK) status = dis_review_run(ctx, table, &options, &review);
-    SEXP out;
-    if (status != DIS_OK) {
-        out = PROTECT(glue_failure(status));
-    } else {
-        R_SetExternalPtrAddr(result, review);
-        const dis_review_view v = dis_review_get_view(review);
+    glue_begin(&call, threads, finalize_review);
+    if (call.status == DIS_OK) call.status = glue_plan(methods, combine, view.n_workers > 0, &plan);
+    if (call.status == DIS_OK) call.status = dis_review_run(call.ctx, table, &options, &review);
+    if (call.status == DIS_OK) {
+        R_SetExternalPtrAddr(call.result, review);
+        dis_review_view v = dis_review_get_view(review);
+        reasons items = {.review = review, .votes = table, .format = dis_review_format_item_reason};
+        reasons workers = {.review = review, .votes = table, .format = dis_review_format_worker_reason};
         out = PROTECT(GLUE_LIST(names));
         SET_VECTOR_ELT(out, 0, GLUE_TABLE(v.items, v.n_items, item_columns));
-        SET_VECTOR_ELT(out, 1, reasons_of(review, table, v.n_items, dis_review_format_item_reason));
+        SET_VECTOR_ELT(out, 1, glue_texts(v.n_items, reason_at, &items));
         SET_VECTOR_ELT(out, 2, GLUE_TABLE(v.workers, v.n_workers, worker_columns));
-        SET_VECTOR_ELT(out, 3, verdicts_of(&v));
-        SET_VECTOR_ELT(out, 4, reasons_of(review, table, v.n_workers, dis_review_format_worker_reason));
+        SET_VECTOR_ELT(out, 3, glue_texts(v.n_workers, verdict_at, &v));
+        SET_VECTOR_ELT(out, 4, glue_texts(v.n_workers, reason_at, &workers));
         SET_VECTOR_ELT(out, 5, GLUE_TABLE(&v, 1, summary_columns));
         SET_VECTOR_ELT(out, 6, chance_of(&v.chance));
         SET_VECTOR_ELT(out, 7, glue_text(v.method));
+        UNPROTECT(1);
     }
-    glue_release(result, finalize_review);
-    glue_release(owner, glue_finalize_context);
-    UNPROTECT(3);
-    return out;
+    return glue_end(&call, out);
 }
 
 GLUE_FINALIZER(panel)
@@ -227,11 +214,11 @@ SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP thre
                                              COLUMN(dis_panel_view, COLUMN_FLAG, few_people)};
     const dis_votes *table = glue_votes(votes);
     const R_xlen_t n_workers = Rf_xlength(person);
-    SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_panel));
     bool *is_person = (bool *)R_alloc((size_t)n_workers + 1, sizeof *is_person);
     dis_panel_options o = dis_panel_options_default();
     dis_panel *panel = NULL;
-    dis_context *ctx = NULL;
+    SEXP out = R_NilValue;
+    glue_call call;
     for (R_xlen_t w = 0; w < n_workers; w++) is_person[w] = LOGICAL(person)[w] == TRUE;
     const double *x = REAL(options);
     o.epsilon = x[0];
@@ -241,13 +228,10 @@ SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP thre
     o.numeric_classes = x[4] > 0;
     o.budget = (uint64_t)x[5];
     o.seed = (uint64_t)Rf_asReal(seed);
-    dis_status status = glue_context(threads, owner, &ctx);
-    if (status == DIS_OK) status = dis_panel_run(ctx, table, is_person, &o, &panel);
-    SEXP out;
-    if (status != DIS_OK) {
-        out = PROTECT(glue_failure(status));
-    } else {
-        R_SetExternalPtrAddr(result, panel);
+    glue_begin(&call, threads, finalize_panel);
+    if (call.status == DIS_OK) call.status = dis_panel_run(call.ctx, table, is_person, &o, &panel);
+    if (call.status == DIS_OK) {
+        R_SetExternalPtrAddr(call.result, panel);
         const dis_panel_view v = dis_panel_get_view(panel);
         out = PROTECT(GLUE_LIST(names));
         SET_VECTOR_ELT(out, 0, GLUE_TABLE(v.judges, v.n_judges, judge_columns));
@@ -258,9 +242,7 @@ SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP thre
         SET_VECTOR_ELT(out, 5, v.p ? glue_matrix(v.p, v.n_items, v.n_classes) : R_NilValue);
         SET_VECTOR_ELT(out, 6, GLUE_TABLE(&v, 1, summary_columns));
         SET_VECTOR_ELT(out, 7, glue_text(v.missing_reason));
+        UNPROTECT(1);
     }
-    glue_release(result, finalize_panel);
-    glue_release(owner, glue_finalize_context);
-    UNPROTECT(3);
-    return out;
+    return glue_end(&call, out);
 }

@@ -110,6 +110,17 @@ SEXP glue_text(const char *text)
     return out;
 }
 
+SEXP glue_texts(size_t n, glue_text_at *text, void *of)
+{
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+    for (size_t i = 0; i < n; i++) {
+        const char *one = text(of, i);
+        SET_STRING_ELT(out, (R_xlen_t)i, one ? Rf_mkCharCE(one, CE_UTF8) : NA_STRING);
+    }
+    UNPROTECT(1);
+    return out;
+}
+
 SEXP glue_metrics(const dis_metric *metric, const char *const *names, size_t n)
 {
     static const char *const columns[] = {"measure", "value", "low", "high", "n", "degenerate", "reason"};
@@ -160,11 +171,7 @@ static int stop_at_interrupt(void *unused)
     return !R_ToplevelExec(check_interrupt, NULL);
 }
 
-void glue_finalize_context(SEXP handle)
-{
-    dis_context_destroy(R_ExternalPtrAddr(handle));
-    R_ClearExternalPtr(handle);
-}
+GLUE_FINALIZER(context)
 
 SEXP glue_new_handle(R_CFinalizer_t finalizer)
 {
@@ -179,14 +186,26 @@ void glue_release(SEXP handle, R_CFinalizer_t finalizer)
     finalizer(handle);
 }
 
-dis_status glue_context(SEXP threads, SEXP handle, dis_context **out)
+void glue_begin(glue_call *call, SEXP threads, R_CFinalizer_t finalizer)
 {
     dis_context_options options = dis_context_options_default();
+    *call = (glue_call){.finalizer = finalizer};
+    call->context = PROTECT(glue_new_handle(finalize_context));
+    call->result = PROTECT(glue_new_handle(finalizer));
     options.threads = Rf_asInteger(threads);
     options.stop = stop_at_interrupt;
-    const dis_status status = dis_context_create(&options, out);
-    if (status == DIS_OK) R_SetExternalPtrAddr(handle, *out);
-    return status;
+    call->status = dis_context_create(&options, &call->ctx);
+    if (call->status == DIS_OK) R_SetExternalPtrAddr(call->context, call->ctx);
+}
+
+SEXP glue_end(glue_call *call, SEXP out)
+{
+    if (call->status != DIS_OK) out = glue_failure(call->status);
+    PROTECT(out);
+    glue_release(call->result, call->finalizer);
+    glue_release(call->context, finalize_context);
+    UNPROTECT(3);
+    return out;
 }
 
 GLUE_FINALIZER(votes)

@@ -40,16 +40,16 @@ SEXP glue_list(const char *const *names, int n);
 /* A table (n, k) in row order as a matrix. */
 SEXP glue_matrix(const double *p, size_t n, size_t k);
 SEXP glue_text(const char *text);
+/* Texts 0 .. n - 1; NULL is NA. `text` may return the same buffer for every i. */
+typedef const char *glue_text_at(void *of, size_t i);
+SEXP glue_texts(size_t n, glue_text_at *text, void *of);
 /* Columns metric, value, low, high, n, degenerate, reason; `names` (n). */
 SEXP glue_metrics(const dis_metric *metric, const char *const *names, size_t n);
 
 /* The result of a call that failed: its status and message. A call that the user interrupted: NULL. */
 SEXP glue_failure(dis_status status);
 
-/* The settings that all calls have. `handle` owns the context; protect it. */
-dis_status glue_context(SEXP threads, SEXP handle, dis_context **out);
 SEXP glue_new_handle(R_CFinalizer_t finalizer);
-void glue_finalize_context(SEXP handle);
 /* Defines finalize_NAME, which destroys the dis_NAME of a handle. */
 #define GLUE_FINALIZER(name)                             \
     static void finalize_##name(SEXP handle)             \
@@ -59,6 +59,18 @@ void glue_finalize_context(SEXP handle);
     }
 /* Destroys what the handle owns, now instead of at a garbage collection. */
 void glue_release(SEXP handle, R_CFinalizer_t finalizer);
+
+/* A call that computes one result. glue_begin() creates the context and protects two objects of R. The caller runs the
+ * library unless `status` is a failure, gives the result to `result` with R_SetExternalPtrAddr(), and makes an object of
+ * R from it. glue_end() destroys result and context, unprotects, and returns the object, or the failure. */
+typedef struct {
+    SEXP context, result;
+    R_CFinalizer_t finalizer; /* of the result */
+    dis_context *ctx;
+    dis_status status;
+} glue_call;
+void glue_begin(glue_call *call, SEXP threads, R_CFinalizer_t finalizer);
+SEXP glue_end(glue_call *call, SEXP out);
 
 dis_votes *glue_votes(SEXP votes);
 /* Known classes from integers, NULL for R's NULL. The array is an integer vector of R. */

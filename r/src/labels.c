@@ -33,11 +33,7 @@ SEXP dissent_r_methods(void)
     return out;
 }
 
-static void finalize_result(SEXP handle)
-{
-    dis_label_result_destroy(R_ExternalPtrAddr(handle));
-    R_ClearExternalPtr(handle);
-}
+GLUE_FINALIZER(label_result)
 
 /* Specs, weights, iterations and convergence of the methods, and their warnings. */
 static SEXP parts_of(const dis_label_result_view *v)
@@ -69,31 +65,29 @@ SEXP dissent_r_labels(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
     static const char *const names[] = {"p", "methods", "combine", "quality", "n_voted"};
     const dis_votes *table = glue_votes(votes);
     const dis_votes_view v = dis_votes_get_view(table);
-    SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_result));
     double *quality = (double *)R_alloc(v.n_workers + 1, sizeof *quality);
     uint64_t *n_voted = (uint64_t *)R_alloc(v.n_workers + 1, sizeof *n_voted);
     dis_label_plan plan = dis_label_plan_default();
-    dis_context *ctx = NULL;
-    dis_label_result *labels_result = NULL;
+    dis_label_result *labels = NULL;
+    SEXP out = R_NilValue;
+    glue_call call;
     dis_fit_options fit = dis_fit_options_default();
     dis_label_result_options options = dis_label_result_options_default();
     fit.seed = (uint64_t)Rf_asReal(seed);
     fit.gold = glue_gold(gold);
     options.fit = &fit;
     options.keep_fits = true;
-    dis_status status = glue_context(threads, owner, &ctx);
-    if (status == DIS_OK) status = glue_plan(methods, combine, v.n_workers > 0, &plan);
-    if (status == DIS_OK) status = dis_label_result_run(ctx, table, &plan, &options, &labels_result);
-    if (status == DIS_OK) {
-        R_SetExternalPtrAddr(result, labels_result);
+    glue_begin(&call, threads, finalize_label_result);
+    if (call.status == DIS_OK) call.status = glue_plan(methods, combine, v.n_workers > 0, &plan);
+    if (call.status == DIS_OK) call.status = dis_label_result_run(call.ctx, table, &plan, &options, &labels);
+    if (call.status == DIS_OK) {
+        R_SetExternalPtrAddr(call.result, labels);
         if (v.n_workers)
-            status = dis_votes_worker_quality(ctx, table, dis_label_result_get_view(labels_result).p, quality, n_voted);
+            call.status =
+                dis_votes_worker_quality(call.ctx, table, dis_label_result_get_view(labels).p, quality, n_voted);
     }
-    SEXP out;
-    if (status != DIS_OK) {
-        out = PROTECT(glue_failure(status));
-    } else {
-        const dis_label_result_view view = dis_label_result_get_view(labels_result);
+    if (call.status == DIS_OK) {
+        const dis_label_result_view view = dis_label_result_get_view(labels);
         const column real = {"quality", COLUMN_DOUBLE, 0}, count = {"n_voted", COLUMN_COUNT, 0};
         out = PROTECT(GLUE_LIST(names));
         SET_VECTOR_ELT(out, 0, glue_matrix(view.p, v.n_items, v.n_classes));
@@ -101,9 +95,7 @@ SEXP dissent_r_labels(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP go
         SET_VECTOR_ELT(out, 2, glue_text(view.combine));
         SET_VECTOR_ELT(out, 3, VECTOR_ELT(glue_columns(quality, v.n_workers, sizeof *quality, &real, 1), 0));
         SET_VECTOR_ELT(out, 4, VECTOR_ELT(glue_columns(n_voted, v.n_workers, sizeof *n_voted, &count, 1), 0));
+        UNPROTECT(1);
     }
-    glue_release(result, finalize_result);
-    glue_release(owner, glue_finalize_context);
-    UNPROTECT(3);
-    return out;
+    return glue_end(&call, out);
 }

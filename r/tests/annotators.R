@@ -53,4 +53,6 @@ stopifnot(inherits(tryCatch(dissent_panel(people, judges = "nobody"), error = id
 pdf(NULL)
 plot(intervals)
 plot(review)
+plot(panel)
+plot(review, main = "Annotators", xlim = c(0, 1))
 plot(dissent_labels(votes))

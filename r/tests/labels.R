@@ -40,10 +40,30 @@ fails <- function(expression, class, text) {
 fails(dissent_labels(votes, method = "dawid-skeen"), "dissent_usage_error", "dawid-skene")
 fails(dissent_labels(rbind(votes, votes)), "dissent_data_error", ".")
 fails(dissent_labels(votes[c("task", "label")], method = "dawid-skene"), "dissent_data_error", "worker|annotator")
-fails(dissent_labels(votes, label = "x"), "error", "no column \"x\"")
+fails(dissent_labels(votes, label = "x"), "dissent_usage_error", "no column \"x\"")
 fails(dissent_labels(votes, classes = c("yes", "no")[1]), "error", "not in `classes`")
 fails(dissent_labels(1:3), "error", "data frame")
 stopifnot("dawid-skene" %in% dissent_methods()$name)
+
+# Ratings with one row per item: a matrix, and a data frame with a column of items; levels of all columns in order.
+ratings <- matrix(c("a", "b", "a", NA, "a", "b", "b", "b", "a", "a", "a", "b"), 4,
+                  dimnames = list(c("i1", "i2", "i3", "i4"), c("x", "y", "z")))
+wide <- dissent_votes(ratings)
+stopifnot(nrow(wide) == 11, identical(names(wide), c("task", "worker", "label")), !anyNA(wide$label),
+          identical(dissent_labels(ratings)$probabilities, dissent_labels(wide)$probabilities),
+          identical(unique(wide$task), c("i1", "i2", "i3", "i4")))
+frame <- data.frame(photo = 1:3, ann = factor(c("lo", "hi", "lo"), c("lo", "hi")), bob = factor(c("hi", "hi", "mid"), c("lo", "mid", "hi")))
+stopifnot(identical(levels(dissent_votes(frame, task = "photo")$label), c("lo", "hi", "mid")),
+          identical(dissent_votes(frame, task = "photo", workers = "bob")$worker, rep("bob", 3)),
+          is.ordered(dissent_votes(transform(frame, ann = ordered(bob), bob = ordered(bob)), task = "photo")$label))
+fails(dissent_votes(frame, task = "item"), "error", "no column \"item\"")
+fails(dissent_votes(rbind(frame, frame), task = "photo"), "error", "each item once")
+fails(dissent_agreement(frame), "dissent_error", "dissent_votes")
+fails(dissent_labels(transform(votes, label = I(as.list(as.character(label))))), "dissent_error", "plain values")
+
+# Counts of labels per item.
+counts <- dissent_labels(table(votes$task, votes$label), method = "standard")
+stopifnot(identical(counts$probabilities, shares$probabilities))
 
 # An interrupt during a call is an R interrupt, and R continues.
 big <- data.frame(task = rep(1:20000, each = 5), worker = sample(300, 1e5, replace = TRUE), label = sample(8, 1e5, replace = TRUE))
