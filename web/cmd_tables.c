@@ -30,8 +30,10 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis__json_writer_key(json, "version");
     dis__json_writer_text(json, dis_version());
     begin_table(json, "presets");
-    for (size_t i = 0; dis_votes_preset_get(i); i++)
-        write_row(json, dis_votes_preset_get(i)->name, "summary", dis_votes_preset_get(i)->summary);
+    for (size_t i = 0; dis_votes_preset_get(i); i++) {
+        const dis_votes_preset *p = dis_votes_preset_get(i);
+        write_row(json, p->name, "tool", p->tool ? p->tool : p->name);
+    }
     dis__json_writer_end_array(json);
     begin_table(json, "scales");
     for (size_t i = 0; dis_scale_get(i); i++)

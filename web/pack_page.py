@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = ("dom.js", "table.js", "zip.js", "engine.js", "steps.js", "reading.js", "results.js", "page.js")
+SCRIPTS = ("dom.js", "table.js", "files.js", "zip.js", "engine.js", "steps.js", "reading.js", "tables.js", "results.js", "page.js")
 WORKER = ("run_tool.js", "worker.js")
 MAX_BYTES = 3_000_000  # of the page, compressed
 COMMENT = re.compile(r"^\s*/\*.*?\*/\n?", re.S | re.M)
@@ -56,8 +56,8 @@ def style_of(report):
     style = re.search(r"<style>(.*?)</style>", report, re.S).group(1)
     colours = re.match(r":root\{.*?\}\n@media \(prefers-color-scheme:dark\)\{:root\{.*?\}\}\n", style, re.S).group(0)
     font = re.search(r"body\{[^}]*?(font:[^;}]*)", style).group(1)
-    own = (":root{--button:#0b63a5;--button-hover:#084e83;--dash:#b9c4d0}\n"
-           "@media (prefers-color-scheme:dark){:root{--button:#1f6fb0;--button-hover:#2a80c7;--dash:#4a545f}}\n")
+    own = (":root{--button:#0b63a5;--button-hover:#084e83;--dash:#8794a3;--control:#8794a3;--good:#00795a;--bad:#b84a00}\n"
+           "@media (prefers-color-scheme:dark){:root{--button:#1f6fb0;--button-hover:#2a80c7;--dash:#6d7986;--control:#6d7986;--good:#4cc79e;--bad:#f08a4b}}\n")
     return colours + own + f"body{{{font}}}\n" + COMMENT.sub("", (HERE / "style.css").read_text())
 
 

@@ -7,31 +7,57 @@ const newReading = () => ({
     inputs: new Map(), /* name -> Blob, with those of gold labels and texts */
     preset: '', input: '', columns: {}, scale: '', classes: '', duplicates: '', lenient: false,
     gold: '', texts: '', people: '', extra: '', title: '',
+    questions: [], /* names that the label of an export can have */
+    note: '', /* what happened before the file was opened */
+    anonymous: false, /* votes without annotators */
     byHand: false, /* the user has changed an option: exports are no longer recognized by themselves */
     guessed: false, /* obviousColumns() was used */
 });
 
-/* What the program said about the files: {good, message, found, guesses, preset, input, questions, duplicates}. */
-function understand(result) {
+/* The words of the page for messages of the program. Buttons below the message stand in for its options. */
+const WORDS = [
+    [/^preset \S+: --label is required.*$|^.*(choose one|choose the answer that is the label) with --label.*$/s, 'The export has several questions. Which one is the label?'],
+    [/; choose the vote to keep: --duplicates.*$/s, '. Which vote counts?'],
+    [/; name one question with --label, or say --several.*$/s, '. How should they be read?'],
+    [/; if it means "no vote", set --na.*$/s, '. What does it mean?'],
+    [/no key "task", which is not an object; .*$/s, 'no votes were found. The page needs one record per vote, or an export that it knows.'],
+    [/^(.*?): (\d+: )*no column (?:for|").*?(?:; the columns are: .*|: .*)$/s, '$1: no columns for item, annotator and label were found. Give columns these roles above.'],
+    [/; save the file as UTF-8.*$/s, ', so the text is not UTF-8'],
+    [/; name the one to use with --.*$/s, ''],
+];
+
+const LOCATION = /^(.+?):(\d+)(?::\d+)?: /;
+
+function sayPlainly(message, single) {
+    let text = message;
+    for (const [pattern, words] of WORDS) text = text.replace(pattern, words);
+    return text.replace(LOCATION, (all, file, line) => `${single ? 'Line' : `${file}, line`} ${formatCount(Number(line))}: `);
+}
+
+/* What the program said about the files: {good, message, found}, or {good, message, guesses, preset, input, questions, ...}. */
+function understand(result, reading) {
     const lines = result.lines.map((line) => line.replace(/^dissent: (note: )?/, ''));
     const message = lines[0] || '';
     if (result.code === 0) {
         const found = {};
         const note = lines.find((line) => line.startsWith('using column')) || '';
         for (const [, column, role] of note.matchAll(/"((?:[^"\\]|\\.)*)" \((\w+)\)/g)) found[role] = column;
-        return {good: true, message: message.replace(/^.*?: (?=[\d,]+ (items?|rows?|things?|pairs?|texts?) ?,)/, ''), found};
+        return {good: true, message: message.replace(/^.*?: (?=[\d,]+ (items?|rows?|things?|pairs?|texts?) ?,)/, ''), found, questions: []};
     }
-    const guesses = lines.filter((line) => /^ +dissent /.test(line)).map((line) => splitWords(line).slice(1));
     const match = (pattern) => (pattern.exec(message) || [])[1] || '';
     return {
         good: false,
-        message,
-        guesses,
+        message: sayPlainly(message, reading.inputs.size === 1),
+        guesses: lines.filter((line) => /^ +dissent /.test(line)).map((line) => splitWords(line).slice(1)),
         preset: match(/--preset ([a-z0-9-]+)/),
         input: match(/--input ([a-z]+)/),
-        questions: match(/the answers are: (.+)$/).split(', ').filter(Boolean),
+        questions: match(/the (?:answers|names) are: (.+)$/).split(', ').filter(Boolean),
         duplicates: message.includes('--duplicates'),
         several: message.includes('--several'),
+        empty: message.includes('--na'),
+        encoding: /invalid UTF-8|the character NUL/.test(message),
+        row: Number((LOCATION.exec(message) || [])[2]) > 1,
+        useless: /: (this is an? |the file is empty|a header and no rows)/.test(message), /* no other setting helps */
     };
 }
 

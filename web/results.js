@@ -1,123 +1,16 @@
 'use strict';
-/* The results: tabs, one per step, filled as the steps end. */
-
-const SHOWN_ROWS = 100;
-const SHOWN_BYTES = 1 << 18;
-
-/* {columns, rows} of the beginning of a CSV file of the program. */
-function firstRows(bytes) {
-    const text = new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES));
-    const completeRows = bytes.length > SHOWN_BYTES ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
-    const [columns, ...rows] = parseDelimited(completeRows, ',', SHOWN_ROWS + 1);
-    return {columns: columns || [], rows};
-}
-
-function countRows(bytes) {
-    let n = 0;
-    for (let i = 0; i < bytes.length; i++) n += bytes[i] === 10;
-    return n - 1;
-}
-
-const isNumber = (text) => text !== '' && !Number.isNaN(Number(text));
-/* Three decimals, but for whole numbers and very small or large ones. */
-function roundNumber(text) {
-    if (!isNumber(text) || /^-?\d{1,15}$/.test(text)) return text;
-    const size = Math.abs(Number(text));
-    return size && (size < .0005 || size >= 1e6) ? Number(text).toPrecision(2) : Number(text).toFixed(3);
-}
-
-/* Titles of columns that have another name in files. */
-const COLUMN_TITLES = {
-    task: 'Item', worker: 'Annotator', model: 'Judge', p_correct: 'Probability', n: 'Items', ci_low: 'from', ci_high: 'to', surprise: 'Surprise',
-};
-const columnTitle = (name) => COLUMN_TITLES[name] || (name[0] || '').toUpperCase() + name.slice(1).replaceAll('_', ' ');
-
-const ALL_CLASSES = 'all classes'; /* a bar of shares */
-
-function dataTable(caption, columns, rows, cellOf) {
-    const numeric = columns.map((_, i) => rows.some((row) => row[i]) && rows.every((row) => !row[i] || (typeof row[i] === 'string' && isNumber(row[i]))));
-    const cell = (text, i) => cellOf?.(columns[i], text) ?? element('bdi', {}, roundNumber(text ?? ''));
-    const classOf = (i) => (numeric[i] ? 'n' : ['reason', 'text'].includes(columns[i]) ? 'long' : columns[i] === ALL_CLASSES ? 'wide' : null);
-    return element('div', {class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': caption},
-        element('table', {},
-            element('thead', {}, element('tr', {}, columns.map((name, i) =>
-                element('th', {scope: 'col', class: numeric[i] ? 'n' : null}, element('bdi', {}, columnTitle(name)))))),
-            element('tbody', {}, rows.map((row) =>
-                element('tr', {}, columns.map((_, i) => element('td', {class: classOf(i)}, cell(row[i], i))))))));
-}
-
-const pickColumns = (table, names) => {
-    const at = names.filter((name) => table.columns.includes(name)).map((name) => table.columns.indexOf(name));
-    return {columns: at.map((i) => table.columns[i]), rows: table.rows.map((row) => at.map((i) => row[i]))};
-};
-
-function showShares(classes, row) {
-    const bar = element('span', {class: 'shares', role: 'img', 'aria-label': classes.map((name, i) => `${name} ${Math.round(100 * row[i])} %`).join(', ')});
-    classes.forEach((name, i) => {
-        const part = element('i', {class: `f${i % 8}`, title: `${name}: ${(100 * row[i]).toFixed(1)} %`});
-        part.style.width = `${100 * row[i]}%`;
-        bar.append(part);
-    });
-    return bar;
-}
-
-/* Soft labels: item, label, its probability, and a bar of all probabilities. */
-function softLabelTable(table) {
-    const shares = table.columns.map((name, i) => (name.startsWith('p:') ? i : -1)).filter((i) => i >= 0);
-    if (!shares.length) return [dataTable('Labels', table.columns, table.rows)];
-    const classes = shares.map((i) => table.columns[i].slice(2));
-    const label = table.columns.indexOf('label');
-    const rows = table.rows.map((row) => {
-        const p = shares.map((i) => Number(row[i]));
-        return [row[0], label < 0 ? '' : row[label], Math.max(...p).toFixed(3), p];
-    });
-    const key = element('ul', {class: 'key', 'aria-hidden': 'true'}, classes.slice(0, 8).map((name, i) =>
-        element('li', {}, element('i', {class: `f${i}`}), element('bdi', {}, name))));
-    const cell = (column, value) => (column === ALL_CLASSES ? showShares(classes, value) : null);
-    return [key, dataTable('Labels', ['task', 'label', 'probability', ALL_CLASSES], rows, cell)];
-}
-
-function agreementTable(table) {
-    const titles = Object.fromEntries(TABLES.measures.map((m) => [m.name, m.title]));
-    const at = (row, name) => row[table.columns.indexOf(name)] ?? '';
-    const rows = table.rows.filter((row) => at(row, 'value') !== '').map((row) => {
-        const interval = at(row, 'ci_low') === '' ? '' : `${Number(at(row, 'ci_low')).toFixed(3)} to ${Number(at(row, 'ci_high')).toFixed(3)}`;
-        return [titles[row[0]] || columnTitle(row[0]), Number(at(row, 'value')).toFixed(3), interval];
-    });
-    return [dataTable('Agreement', ['measure', 'value', '95 % interval'], rows)];
-}
-
-const VERDICTS = ['constant', 'random', 'weak'];
-
-function reviewTables(step, files) {
-    const items = pickColumns(firstRows(files[step.files.items]), ['task', 'text', 'label', 'p_correct', 'votes', 'reason']);
-    const all = firstRows(files[step.files.annotators]);
-    const annotators = pickColumns(all, ['worker', 'votes', 'quality', 'verdict', 'reason']);
-    const verdict = annotators.columns.indexOf('verdict');
-    const doubtful = annotators.rows.filter((row) => VERDICTS.includes(row[verdict]));
-    return [
-        element('h3', {}, 'Items to relabel first'), dataTable('Items to relabel first', items.columns, items.rows.slice(0, 25)),
-        element('h3', {}, doubtful.length ? 'Annotators to check' : 'Annotators'),
-        dataTable('Annotators', annotators.columns, (doubtful.length ? doubtful : annotators.rows).slice(0, 25)),
-    ];
-}
-
-function panelTable(table) {
-    const short = pickColumns(table, ['model', 'votes', 'shared', 'agreement', 'chance', 'as_good', 'winning_rate', 'passed']);
-    const titles = {shared: 'items with people', as_good: 'as good as a person', passed: 'passes the test'};
-    return [dataTable('LLM judges', short.columns.map((name) => titles[name] || name), short.rows)];
-}
+/* The results: the answer, and tabs, one per step, filled as the steps end. */
 
 function reportFrame(bytes) {
     const frame = element('iframe', {title: 'Report', sandbox: 'allow-scripts allow-downloads allow-popups', referrerpolicy: 'no-referrer'});
     frame.srcdoc = new TextDecoder().decode(bytes);
-    return [frame];
+    return frame;
 }
 
 function shownResult(step, files) {
     const first = files[Object.values(step.files)[0]];
-    if (step.id === 'report') return reportFrame(first);
-    if (step.id === 'review' && files[step.files.annotators]) return reviewTables(step, files);
+    if (step.id === 'report') return [reportFrame(first)];
+    if (step.id === 'review' && firstRows(first).columns.includes('p_correct')) return reviewTables(step, files);
     const table = firstRows(first);
     if (step.id === 'labels') return softLabelTable(table);
     if (step.id === 'agree') return agreementTable(table);
@@ -146,6 +39,7 @@ class Results {
         this.tabs.replaceChildren();
         this.panels.replaceChildren();
         byId('tiles').replaceChildren();
+        byId('answer').hidden = true;
         byId('save-all').hidden = true;
         for (const {id, title} of [...steps, {id: 'files', title: 'Files'}]) {
             this.tabs.append(element('button', {type: 'button', role: 'tab', id: `tab-${id}`, 'data-step': id, 'aria-controls': `panel-${id}`,
@@ -189,26 +83,47 @@ class Results {
         const panel = byId(`panel-${step.id}`);
         if (result.code !== 0) {
             this.mark(step, 'failed');
-            panel.replaceChildren(element('p', {class: 'message bad', role: 'alert'},
-                result.lines.map((line) => line.replace(/^dissent: /, '')).join('\n')));
+            const lines = result.lines.map((line) => line.replace(/^dissent: /, '')).filter((line) => !line.startsWith('see dissent '));
+            panel.replaceChildren(element('p', {class: 'message bad', role: 'alert'}, lines.join('\n')));
             return;
         }
         this.mark(step, 'done');
         Object.assign(this.files, result.files);
-        const saves = Object.keys(result.files).sort().map((name) =>
-            element('button', {type: 'button', onclick: () => download(name, new Blob([result.files[name]]))}, `Download ${name}`));
-        const rows = step.id === 'report' ? 0 : countRows(result.files[Object.values(step.files)[0]]);
-        const note = rows > SHOWN_ROWS && step.id !== 'review' ? ` The first ${SHOWN_ROWS} of ${formatCount(rows)} rows are shown.` : '';
+        const names = Object.values(step.files).filter((name) => result.files[name]);
+        const saves = names.map((name) => element('button', {type: 'button', class: 'small', onclick: () => this.save(name)}, `Download ${name}`));
+        if (step.id === 'report') saves.unshift(this.reportLink(result.files[names[0]]));
+        const rows = step.id === 'report' ? 0 : countRows(result.files[names[0]]);
+        const note = rows > SHOWN_ROWS ? ` The table has the first ${SHOWN_ROWS} of ${formatCount(rows)} rows; the file has all.` : '';
         panel.replaceChildren(element('div', {class: 'panel-top'}, element('p', {}, step.about + note), element('p', {class: 'buttons'}, saves)),
             ...shownResult(step, result.files),
             element('details', {}, element('summary', {}, 'Messages of the program'), element('pre', {class: 'says', tabindex: 0}, result.lines.join('\n'))));
         this.showFiles();
         if (step.id === 'labels') this.showTiles(JSON.parse(new TextDecoder().decode(result.files[step.files.summary])), result.lines);
+        if (step.id === 'report') this.showAnswer(answerOf(new TextDecoder().decode(result.files[names[0]])));
+    }
+
+    save(name) {
+        download(name, new Blob([this.files[name]]));
+    }
+
+    /* The report in a tab of its own; the address is valid until the next run. */
+    reportLink(bytes) {
+        if (this.reportUrl) URL.revokeObjectURL(this.reportUrl);
+        this.reportUrl = URL.createObjectURL(new Blob([bytes], {type: 'text/html'}));
+        return element('a', {class: 'button small', href: this.reportUrl, target: '_blank', rel: 'noopener'}, 'Open in a new tab');
+    }
+
+    showAnswer(answer) {
+        byId('answer').hidden = !answer;
+        if (!answer) return;
+        byId('answer').dataset.verdict = answer.verdict;
+        byId('answer').replaceChildren(element('h3', {}, answer.question), element('p', {}, answer.text));
+        byId('announce').textContent = answer.question;
     }
 
     showTiles(summary, lines) {
         const share = (word) => (/^\s+\S.*?([\d,]+) of ([\d,]+) /.exec(lines.find((line) => line.trim().startsWith(word)) || '') || [])[1];
-        const tiles = [...tilesOf(summary)];
+        const tiles = tilesOf(summary);
         if (share('confident')) tiles.push([share('confident'), 'confident labels']);
         if (share('to relabel')) tiles.push([share('to relabel'), 'to relabel']);
         byId('tiles').replaceChildren(...tiles.map(([value, name]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
@@ -216,13 +131,13 @@ class Results {
 
     showFiles() {
         const names = Object.keys(this.files).sort();
-        const save = (name) => download(name, new Blob([this.files[name]]));
         const rows = names.map((name) => element('tr', {},
-            element('th', {scope: 'row'}, name), element('td', {class: 'n'}, formatSize(this.files[name].length)),
-            element('td', {}, element('button', {type: 'button', class: 'plain', 'aria-label': `Download ${name}`, onclick: () => save(name)},
+            element('th', {scope: 'row'}, name, element('span', {class: 'note'}, FILE_TITLES[name] || '')),
+            element('td', {class: 'n'}, formatSize(this.files[name].length)),
+            element('td', {class: 'n'}, element('button', {type: 'button', class: 'small', 'aria-label': `Download ${name}`, onclick: () => this.save(name)},
                 'Download'))));
         byId('panel-files').replaceChildren(names.length
-            ? element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files'}, element('table', {}, element('tbody', {}, rows)))
+            ? element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files'}, element('table', {class: 'files'}, element('tbody', {}, rows)))
             : element('p', {class: 'note'}, 'No files yet.'), this.commandLines || '');
         byId('save-all').hidden = !names.length;
     }

@@ -33,19 +33,19 @@ const STEPS = [
         title: 'Review',
         about: 'Items to relabel first, and annotators to check, with reasons.',
         files: {items: 'review.csv', annotators: 'annotators.csv'},
-        args: (files) => ['-o', files.items, '--workers', files.annotators],
+        args: (files, r) => ['-o', files.items, ...(r.anonymous ? [] : ['--workers', files.annotators])],
     },
     {
         id: 'agree',
         title: 'Agreement',
-        about: 'Inter-annotator agreement with 95 % intervals.',
+        about: 'Inter-annotator agreement: 1 is perfect. For all coefficients but the mean item agreement, 0 is chance. Bars are 95 % intervals.',
         files: {agreement: 'agreement.csv'},
         args: (files) => ['-o', files.agreement],
     },
     {
         id: 'panel',
         title: 'LLM judges',
-        about: 'How closely each judge agrees with people, and soft labels calibrated to people.',
+        about: 'How closely each judge agrees with people. A judge that passes the alternative-annotator test answers like these people.',
         when: hasPeople,
         files: {judges: 'panel.csv', labels: 'panel-labels.csv'},
         args: (files) => ['-o', files.judges, '--save-labels', files.labels],
@@ -58,6 +58,18 @@ const STEPS = [
         args: (files, r) => ['-o', files.page, ...(r.title ? ['--title', r.title] : [])],
     },
 ];
+
+/* What is in the files, for their list. */
+const FILE_TITLES = {
+    'labels.csv': 'label of each item, with the probability of every class',
+    'labels.json': 'summary of the labels: settings, classes, methods',
+    'review.csv': 'all items, the least certain first, with reasons',
+    'annotators.csv': 'accuracy and verdict of each annotator',
+    'agreement.csv': 'coefficients of agreement with intervals',
+    'panel.csv': 'LLM judges compared with people',
+    'panel-labels.csv': 'labels calibrated to people',
+    'report.html': 'everything on one page, with charts',
+};
 
 const stepsOf = (reading) => STEPS.filter((step) => !step.when || step.when(reading));
 

@@ -56,7 +56,7 @@ function flattenRecord(record, before, out) {
 function tableOfRecords(records) {
     const rows = records.filter((r) => r && typeof r === 'object').map((r) => flattenRecord(r, '', {}));
     const columns = [...new Set(rows.flatMap((r) => Object.keys(r)))];
-    return {columns, rows: rows.map((r) => columns.map((c) => r[c] || ''))};
+    return columns.length ? {columns, rows: rows.map((r) => columns.map((c) => r[c] || ''))} : null;
 }
 
 function parseOrNull(text) {
