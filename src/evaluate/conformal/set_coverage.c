@@ -4,6 +4,7 @@
  * of it that the set contains. Its variance is that of a - (coverage) b over items, since votes on an item depend on each
  * other; so the interval is Wilson's for as many votes as would have this variance. */
 #include "core/memory/memory.h"
+#include "core/numbers/elementary.h"
 #include "evaluate/conformal/conformal.h"
 #include "stats/distributions.h"
 #include "stats/ranks.h"
@@ -111,7 +112,7 @@ static dis_status divide(diagnosis *d)
         d->quarter[r] = QUARTERS;
         for (size_t k = 0; k < K; k++) {
             const double q = x->in.q[r * K + k];
-            if (q > 0) d->entropy[r] -= q * log(q);
+            if (q > 0) d->entropy[r] -= q * dis__log(q);
         }
         if (is_checked(d, r)) sorted[n++] = (dis__indexed_value){.value = d->entropy[r], .index = r};
     }

@@ -3,6 +3,7 @@
  * matter. */
 #include "review/camps/camp_finder.h"
 #include "core/memory/memory.h"
+#include "core/numbers/elementary.h"
 #include "core/random/random.h"
 #include "labels/method.h"
 #include <math.h>
@@ -47,7 +48,7 @@ dis_status dis__camp_sample_items(dis__camp_finder *x)
 static double logit(double x)
 {
     x = fmin(fmax(x, 1e-6), 1 - 1e-6);
-    return log(x / (1 - x));
+    return dis__log(x / (1 - x));
 }
 
 /* The matrix of an annotator: that of the crowd, with the odds on the diagonal moved to the annotator's accuracy. What else
@@ -59,12 +60,12 @@ static void model_annotator(const dis__camp_finder *x, size_t crowd_number, size
     const double *crowd = m->crowd + DIS_CROWD_NORMAL * K * K, *own = dis__crowd_matrix_at(m, crowd_number);
     double *matrix = x->matrix + w * K * K, accuracy = 0, usual = 0;
     for (size_t t = 0; t < K; t++) {
-        accuracy += exp(m->log_prior[t] + own[t * K + t]);
-        usual += exp(m->log_prior[t]) * crowd[t * K + t];
+        accuracy += dis__exp(m->log_prior[t] + own[t * K + t]);
+        usual += dis__exp(m->log_prior[t]) * crowd[t * K + t];
     }
     const double shift = logit(accuracy) - logit(usual);
     for (size_t t = 0; t < K; t++) {
-        const double correct = crowd[t * K + t], moved = 1 / (1 + exp(-logit(correct) - shift));
+        const double correct = crowd[t * K + t], moved = 1 / (1 + dis__exp(-logit(correct) - shift));
         for (size_t v = 0; v < K; v++)
             matrix[v * K + t] = v == t ? moved : crowd[v * K + t] * (1 - moved) / (1 - correct);
     }
