@@ -3,7 +3,6 @@
 #include "dissent/judge.h"
 #include "report/page/page.h"
 #include "core/options/sized_structs.h"
-#include "io/output/output_file.h"
 #include <math.h>
 #include <string.h>
 
@@ -355,20 +354,12 @@ static void section_sources(work *w)
 
 static dis_status write_page(work *w, const char *path)
 {
-    dis__markup title = {0}, subtitle = {0}, page = {0};
-    dis__out *out;
+    dis__markup title = {0}, subtitle = {0};
     dis__markup_append(&title, "Certificate of the judge ");
     dis__markup_append_name(&title, w->f.judge, strlen(w->f.judge), NAME);
     dis__markup_appendf(&subtitle, "%s items, %s people", dis__format_grouped(w->v.n_shared).text,
                         dis__format_grouped(w->v.n_people).text);
-    dis__page_format(&page, &w->page, &title, &subtitle);
-    dis_status status = page.status;
-    if (status == DIS_OK) status = dis__out_open(path, &out);
-    if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, page.bytes, page.n));
-    dis__markup_free(&title);
-    dis__markup_free(&subtitle);
-    dis__markup_free(&page);
-    return status;
+    return dis__page_write(&w->page, &title, &subtitle, path);
 }
 
 dis_status dis_certificate_write_page(const dis_judge *judge, const dis_certificate_facts *facts, const char *path)

@@ -4,7 +4,6 @@
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
 #include "dissent/version.h"
-#include "io/output/output_file.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -274,8 +273,7 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
     if (report->texts && dis_names_count(report->texts) != report->n_items)
         return dis__fail(DIS_EUSAGE, "%zu texts for %zu items", dis_names_count(report->texts), report->n_items);
     dis__report_job *job = NULL;
-    dis__markup title = {0}, subtitle = {0}, page = {0};
-    dis__out *out;
+    dis__markup title = {0}, subtitle = {0};
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&job, 1, sizeof *job), end);
     job->ctx = ctx;
@@ -290,10 +288,7 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
         DIS_TRY_GOTO(status, sections[s](job), end);
     }
     put_heading(report, &title, &subtitle);
-    dis__page_format(&page, &job->page, &title, &subtitle);
-    DIS_TRY_GOTO(status, page.status, end);
-    DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
-    status = dis__out_finish(out, dis__out_write(out, page.bytes, page.n));
+    status = dis__page_write(&job->page, &title, &subtitle, path);
     dis__progress(ctx, "drawing", 1);
 end:
     if (job) {
@@ -305,8 +300,5 @@ end:
         dis__page_free(&job->page);
     }
     dis__free(job);
-    dis__markup_free(&title);
-    dis__markup_free(&subtitle);
-    dis__markup_free(&page);
     return status;
 }

@@ -2,7 +2,6 @@
 #include "dissent/study.h"
 #include "report/page/page.h"
 #include "core/options/sized_structs.h"
-#include "io/output/output_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -253,22 +252,14 @@ static void add_variances(work *w)
 
 static dis_status write_page(work *w, const char *path)
 {
-    dis__markup title = {0}, subtitle = {0}, page = {0};
-    dis__out *out;
+    dis__markup title = {0}, subtitle = {0};
     dis__markup_append(&title, "Plan of a study");
     dis__markup_appendf(&subtitle, "%s", metrics[w->plan->metric].what);
     if (w->plan->n_items)
         dis__markup_appendf(&subtitle, ", from a pilot with %s items and %s people",
                             dis__format_grouped(w->plan->n_items).text,
                             dis__format_grouped(w->plan->n_annotators).text);
-    dis__page_format(&page, &w->page, &title, &subtitle);
-    dis_status status = page.status;
-    if (status == DIS_OK) status = dis__out_open(path, &out);
-    if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, page.bytes, page.n));
-    dis__markup_free(&title);
-    dis__markup_free(&subtitle);
-    dis__markup_free(&page);
-    return status;
+    return dis__page_write(&w->page, &title, &subtitle, path);
 }
 
 dis_status dis_study_write_page(const dis_study_options *options, const dis_study_design *rows,

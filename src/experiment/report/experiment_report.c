@@ -5,7 +5,6 @@
 #include "dissent/version.h"
 #include "tool/experiments.h"
 #include "tool/files.h"
-#include "io/output/output_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,22 +201,14 @@ enum { N_SECTIONS = sizeof sections / sizeof *sections };
 static dis_status write_page(dis__experiment_page *p, const char *path)
 {
     const dis__plan *plan = p->e->plan;
-    dis__markup title = {0}, subtitle = {0}, page = {0};
+    dis__markup title = {0}, subtitle = {0};
     dis__markup_append_display(&title, plan->name, strlen(plan->name), 200);
     if (*plan->about) {
         dis__markup_append_display(&subtitle, plan->about, strlen(plan->about), 400);
         dis__markup_append(&subtitle, " \xC2\xB7 ");
     }
     dis__markup_appendf(&subtitle, "dissent %s", dis_version());
-    dis__page_format(&page, p->page, &title, &subtitle);
-    dis_status status = page.status;
-    dis__out *out;
-    if (status == DIS_OK && (status = dis__out_open(path, &out)) == DIS_OK)
-        status = dis__out_finish(out, dis__out_write(out, page.bytes, page.n));
-    dis__markup_free(&title);
-    dis__markup_free(&subtitle);
-    dis__markup_free(&page);
-    return status;
+    return dis__page_write(p->page, &title, &subtitle, path);
 }
 
 /* All sections into `page`. */

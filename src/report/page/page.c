@@ -1,6 +1,7 @@
 /* The frame of a report. */
 #include "report/page/page.h"
 #include "dissent/version.h"
+#include "io/output/output_file.h"
 #include <string.h>
 
 void dis__page_free(dis__page *page)
@@ -104,7 +105,7 @@ static void put_findings(dis__markup *m, const dis__page *page)
     dis__markup_append(m, "</ul></section>\n");
 }
 
-void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *title, const dis__markup *subtitle)
+static void format_page(dis__markup *m, const dis__page *page, const dis__markup *title, const dis__markup *subtitle)
 {
     dis__markup_append(m, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     dis__markup_appendf(
@@ -148,4 +149,18 @@ void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *
     const dis__markup *parts[] = {&page->tiles, &page->findings, &page->body, &page->verdict};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (m->status == DIS_OK) m->status = parts[i]->status;
+}
+
+dis_status dis__page_write(const dis__page *page, dis__markup *title, dis__markup *subtitle, const char *path)
+{
+    dis__markup file = {0};
+    dis__out *out;
+    format_page(&file, page, title, subtitle);
+    dis_status status = file.status;
+    if (status == DIS_OK) status = dis__out_open(path, &out);
+    if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, file.bytes, file.n));
+    dis__markup_free(title);
+    dis__markup_free(subtitle);
+    dis__markup_free(&file);
+    return status;
 }

@@ -37,7 +37,7 @@ void dis__page_findings_put(dis__page *page);
 /* One sentence of "what this says": plain text, which is escaped and emptied. */
 void dis__page_finding_add(dis__page *page, dis__markup *sentence);
 
-/* The whole file. `title` and `subtitle` are plain texts. */
-void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *title, const dis__markup *subtitle);
+/* Writes the whole file or none. `title` and `subtitle` are plain texts, which are freed. */
+dis_status dis__page_write(const dis__page *page, dis__markup *title, dis__markup *subtitle, const char *path);
 
 #endif
