@@ -155,6 +155,26 @@ def test_pairwise_states(tmp_path):
         dissent.scaled(votes(rows[350:]), method=method, resamples=0, append=one)
 
 
+def test_large_pairwise_states(tmp_path):
+    """Above 500 things, standard errors of an update are those of the state, scaled by the information."""
+    rng = np.random.default_rng(11)
+    rows = [(f"m{a}", f"m{b}", "ab"[rng.integers(2)], f"w{i % 40}") for i, (a, b) in enumerate(rng.integers(0, 700, (6000, 2))) if a != b]
+    rows = list({(a, b, w): (a, b, label, w) for a, b, label, w in rows}.values())
+    method = "bradley-terry:reliability=no,tolerance=1e-14"
+
+    def votes(part):
+        return dissent.Votes({k: [r[i] for r in part] for i, k in enumerate(("a", "b", "label", "worker"))}, scale="pairwise")
+
+    state = tmp_path / "s.safetensors"
+    dissent.scaled(votes(rows[:-50]), method=method, resamples=0, save_state=state)
+    s = dissent.scaled(votes(rows[-50:]), method=method, resamples=0, append=state)
+    whole = dissent.scaled(votes(rows), method=method, resamples=0)
+    se = [dict(zip(x.labels["thing"], x.labels["se"])) for x in (s, whole)]
+    score = [dict(zip(x.labels["thing"], x.labels["score"])) for x in (s, whole)]
+    assert max(abs(score[0][k] - score[1][k]) for k in score[1]) < 1e-6
+    assert np.quantile([abs(se[0][k] / se[1][k] - 1) for k in se[1]], 0.95) < 0.1
+
+
 def test_spans():
     rows = [("d", "a", 0, 4, "PER"), ("d", "b", 0, 4, "PER"), ("e", "a", "", "", ""), ("e", "b", 2, 5, "LOC")]
     s = dissent.scaled(rows, "spans", resamples=0)
