@@ -61,13 +61,18 @@ part_site() {
     tar czf "$dist/dissent-site-$version.tar.gz" -C build site
 }
 
+# The wheel and the Debian packages in a fresh chroot.
+part_install() {
+    packaging/check_install.sh "$dist"
+}
+
 code=0
-for part in sdist wheels cuda deb r web site; do
+for part in sdist wheels cuda deb r web site install; do
     result=0
     (set +e; (set -e; "part_$part") >"$logs/$part.log" 2>&1; echo $? >"$logs/$part.code")
     result=$(cat "$logs/$part.code")
     case $result in
-    0) outcome=built ;;
+    0) outcome=$([ "$part" = install ] && echo passed || echo built) ;;
     77) outcome="skipped: $(sed -n 's/^skipped: //p' "$logs/$part.log" | tail -n 1)" ;;
     *) outcome="failed: $logs/$part.log" && code=1 ;;
     esac
