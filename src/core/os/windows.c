@@ -291,6 +291,7 @@ int dis__os_file_stat(int fd, struct stat *st)
     struct _stat64 found;
     if (_fstat64(fd, &found) != 0) return -1;
     convert(&found, st);
+    if (is_folder(fd)) st->st_mode = (st->st_mode & (mode_t)~S_IFMT) | S_IFDIR; /* the C library takes it for a file */
     return 0;
 }
 
