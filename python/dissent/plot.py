@@ -13,6 +13,7 @@ matplotlib (``pip install matplotlib``), which ``import dissent`` does not load.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -80,13 +81,27 @@ def _axes(ax: Any, width: float, height: float) -> Any:
         return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def _finish(ax: Any, title: str | None, xlabel: str, ylabel: str) -> Any:
+PAGE_WIDTH = 7.0  # inches: the widest figure, so that it fits a page without being scaled down
+
+
+def _label_width(names: Sequence[Any]) -> float:
+    """Inches that the names of rows take."""
+    return min(2.4, 0.075 * max((len(str(name)) for name in names), default=0))
+
+
+def _cell(wanted: float, n: int, names: Sequence[Any], rest: float) -> float:
+    """Width of a cell in inches, at most `wanted`, so that n of them fit the page next to the names of the rows."""
+    return min(wanted, (PAGE_WIDTH - rest - _label_width(names)) / max(n, 1))
+
+
+def _finish(ax: Any, title: str | None, xlabel: str, ylabel: str, width: float | None = None) -> Any:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     if title:
-        ax.set_title(title, loc="left", fontweight="bold", fontsize=11)
+        # of a title in bold 11 point letters, some 11 fit an inch
+        ax.set_title(textwrap.fill(title, max(12, int(11 * width))) if width else title, loc="left", fontweight="bold", fontsize=11)
     return ax
 
 
@@ -128,9 +143,9 @@ def reliability(pred: Any, gold: Any = None, *, n_bins: int = 10, title: str | N
         low, high = _wilson(y, n)
         color = COLORS[k % len(COLORS)]
         ax.errorbar(x, y, yerr=[y - low, high - y], fmt="none", ecolor=color, elinewidth=1, alpha=0.6, zorder=2)
-        ece = f"ECE {found.ece:.3f}" if found.ece is not None else ""
+        ece = f"(ECE {found.ece:.3f})" if found.ece is not None else ""
         ax.plot(x, y, color=color, linewidth=1.2, zorder=3)
-        ax.scatter(x, y, s=12 + 120 * n / n.max(), color=color, edgecolor="white", zorder=4, label=f"{name} {ece}".strip())
+        ax.scatter(x, y, s=12 + 120 * n / n.max(), color=color, edgecolor="white", zorder=4, label=f"{name} {ece}".strip() if name else ece.strip("()"))
     ax.set(xlim=(0, 1.02), ylim=(0, 1.02))
     ax.set_aspect("equal")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False)
@@ -150,13 +165,13 @@ def _wilson(share: np.ndarray, n: np.ndarray, z: float = 1.959964) -> tuple[np.n
     return np.minimum(middle - half, share), np.maximum(middle + half, share)
 
 
-def _heat(ax: Any, values: np.ndarray, rows: Sequence[Any], columns: Sequence[Any], texts: Any, cmap: Any, low: float, high: float) -> None:
+def _heat(ax: Any, values: np.ndarray, rows: Sequence[Any], columns: Sequence[Any], texts: Any, cmap: Any, low: float, high: float, cell: float = 0.62) -> None:
     image = ax.imshow(np.ma.masked_invalid(values), cmap=cmap, vmin=low, vmax=high)
     ax.grid(False)
     long = max((len(str(c)) for c in columns), default=0) > 4
     ax.set_xticks(range(len(columns)), [str(c) for c in columns], rotation=45 if long else 0, ha="right" if long else "center")
     ax.set_yticks(range(len(rows)), [str(r) for r in rows])
-    ax.tick_params(length=0)
+    ax.tick_params(length=0, labelsize=min(9.5, max(5.5, 36 * cell)))
     for side in ax.spines.values():
         side.set_visible(False)
     if texts is None:
@@ -166,7 +181,7 @@ def _heat(ax: Any, values: np.ndarray, rows: Sequence[Any], columns: Sequence[An
             if np.isfinite(values[i, j]):
                 r, g, b, _ = image.cmap(image.norm(values[i, j]))
                 dark = 0.299 * r + 0.587 * g + 0.114 * b < 0.55
-                ax.text(j, i, texts[i][j], ha="center", va="center", color="white" if dark else INK, fontsize=8.5)
+                ax.text(j, i, texts[i][j], ha="center", va="center", color="white" if dark else INK, fontsize=min(8.5, max(5, 18 * cell)))
 
 
 def confusion(result: Any, gold: Any = None, *, worker: Any = None, title: str | None = None, ax: Any = None) -> Any:
@@ -204,12 +219,13 @@ def confusion(result: Any, gold: Any = None, *, worker: Any = None, title: str |
         shares = np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
         name, ylabel = "Predictions and gold labels", "gold label"
     k = len(classes)
-    ax = _axes(ax, 1.9 + 0.62 * k, 1.6 + 0.58 * k)
+    cell = _cell(0.62, k, classes, 0.9)
+    ax = _axes(ax, 0.9 + _label_width(classes) + cell * k, 1.1 + 0.7 * _label_width(classes) + 0.94 * cell * k)
     texts = None
     if k <= 15:
         texts = [[f"{shares[i, j]:.2f}" + (f"\n{counts[i, j]:.0f}" if counts is not None else "") for j in range(k)] for i in range(k)]
-    _heat(ax, shares, classes, classes, texts, HEAT, 0, 1)
-    return _finish(ax, name if title is None else title, "label given" if counts is None else "predicted label", ylabel)
+    _heat(ax, shares, classes, classes, texts, HEAT, 0, 1, cell)
+    return _finish(ax, name if title is None else title, "label given" if counts is None else "predicted label", ylabel, cell * k)
 
 
 def annotators(result: Any, *, top: int = 40, title: str | None = "Annotators", ax: Any = None) -> Any:
@@ -229,18 +245,20 @@ def annotators(result: Any, *, top: int = 40, title: str | None = "Annotators", 
         raise _core.DataError("annotators: the votes have no annotator ids")
     quality = _column(table, "quality").astype(float)
     order = [i for i in np.argsort(quality, kind="stable") if np.isfinite(quality[i])][:top]
+    if not order:
+        raise _core.DataError("annotators: no accuracy can be estimated, because the votes agree no more than chance or no task has two votes")
     names, causes = _column(table, "worker"), _column(table, "cause")
     low, high, peers, votes = (_column(table, c).astype(float)[order] for c in ("low", "high", "peers", "votes"))
     x, y = quality[order], np.arange(len(order))
     own = ax is None
-    ax = _axes(ax, 5.6, 1.5 + 0.24 * len(order))
+    ax = _axes(ax, 5.6, 1.5 + (0.24 if len(order) <= 20 else 0.18) * len(order))
     flagged = np.array([str(causes[i]) not in ("", "None", "fine", "nan") for i in order])
     for chosen, color, label in ((~flagged, COLORS[0], "estimate, 95 %"), (flagged, COLORS[5], "needs attention")):
         if chosen.any():
             bars = [np.maximum(x - low, 0)[chosen], np.maximum(high - x, 0)[chosen]]
             ax.errorbar(x[chosen], y[chosen], xerr=bars, fmt="o", color=color, markersize=4.5, elinewidth=1.3, label=label)
     ax.scatter(peers, y, marker="|", s=70, color=SOFT, zorder=3, label="others on the same tasks")
-    ax.set_yticks(y, [f"{names[i]} ({int(n)})" for i, n in zip(order, votes)])
+    ax.set_yticks(y, [f"{names[i]} ({int(n)})" for i, n in zip(order, votes)], fontsize=9 if len(order) <= 20 else 8)
     ax.set_ylim(len(order) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
     if own:
@@ -325,17 +343,18 @@ def agreement(result: Any, *, measure: str = "cohen", top: int = 30, title: str 
     mean = np.array([np.nanmean(row) if np.isfinite(row).any() else -1 for row in matrix])
     order = np.argsort(-mean, kind="stable")
     matrix, names = matrix[np.ix_(order, order)], [chosen[i] for i in order]
-    size, own = 1.6 + 0.34 * len(names), ax is None
-    ax = _axes(ax, size + 1.2, size)
+    cell, own = _cell(0.4 if len(names) <= 14 else 0.2, len(names), names, 1.6), ax is None
+    size = 0.6 + cell * len(names)
+    ax = _axes(ax, size + _label_width(names) + 1.0, size + 0.7 * _label_width(names))
     texts = [[f"{v:.2f}" if np.isfinite(v) else "" for v in row] for row in matrix] if len(names) <= 14 else None
     share = measure == "agreement"
-    _heat(ax, matrix, names, names, texts, HEAT if share else BALANCE, 0 if share else -1, 1)
+    _heat(ax, matrix, names, names, texts, HEAT if share else BALANCE, 0 if share else -1, 1, cell)
     if own:
         bar = ax.figure.colorbar(ax.images[0], ax=ax, shrink=0.5, aspect=24, pad=0.02)
         bar.outline.set_visible(False)
         bar.ax.tick_params(length=0)
     name = {"cohen": "Cohen's kappa", "scott": "Scott's pi", "agreement": "Share of equal votes"}.get(measure, measure)
-    return _finish(ax, f"{name} of annotators" if title is None else title, "", "")
+    return _finish(ax, f"{name} of annotators" if title is None else title, "", "", cell * len(names))
 
 
 def _constant(votes: Votes) -> set[Any]:

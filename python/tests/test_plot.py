@@ -147,3 +147,22 @@ def test_the_style_ends(crowd):
 def test_import_dissent_does_not_load_matplotlib():
     code = "import sys, dissent; assert 'matplotlib' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_figures_fit_a_page():
+    """At most 7 inches wide, and the title does not leave the figure, however long names are."""
+    rng = np.random.default_rng(5)
+    rows = [(f"t{i}", f"annotator with a long name {w}", f"class with a long name {(i + (rng.random() < 0.3)) % 12}") for i in range(120) for w in range(9)]
+    votes = dissent.Votes(rows)
+    fitted = dissent.DawidSkene().fit(votes)
+    many = dissent.Votes([(f"t{i}", f"w{w}", int(rng.integers(2))) for i in range(40) for w in range(30)])
+    figures = (plot.confusion(fitted, worker="annotator with a long name 3"), plot.agreement(votes), plot.agreement(many), plot.annotators(votes))
+    with pytest.raises(dissent.DissentError, match="no more than chance"):
+        plot.annotators(many)
+    for ax in figures:
+        width, height = ax.figure.get_size_inches()
+        assert width <= 7.01 and height <= 9
+        ax.figure.canvas.draw()
+        title = next(t for t in (ax._left_title, ax.title) if t.get_text())
+        box, page = title.get_window_extent(), ax.figure.bbox
+        assert box.x0 >= 0 and box.x1 <= page.width + 1, title.get_text()
