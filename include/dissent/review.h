@@ -130,10 +130,10 @@ typedef struct {
 } dis_review_vote;
 
 /* Whether annotators fall into two camps that read items differently. The camps are found on one half of the items and
- * tested on the other. */
+ * tested on the other, for several splits. */
 typedef struct {
     bool has_two;        /* p <= .05, and both camps agree within themselves as two camps would */
-    double p;            /* if all annotators read items in the same way; NaN: too few votes to tell */
+    double p;            /* if all annotators read items in the same way, median of the splits; NaN: too few votes */
     size_t n[2];         /* annotators of each camp, the larger one first; 0: not found */
     const uint8_t *camp; /* (n_workers) 1 or 2; 0: fewer than ten votes */
     double agreement_within, agreement_across; /* share of equal votes among two annotators of the same camp and of

@@ -1,7 +1,8 @@
 /* Whether annotators fall into two camps that read the items differently.
  *
  * Items are split into two halves. The camps are found on one half (camp_search.c) and tested on the other, so the search
- * does not affect the level of the test.
+ * does not affect the level of the test. Several splits make the result depend less on chance: p is the median of
+ * their p-values, and camps are reported if it is at most .05 and more than a third of the splits meet the other conditions.
  *
  * The test. If all annotators read the items in the same way, an annotator of the other camp A predicts a vote of camp B as
  * well as another annotator of B with the same accuracy. For b, b' in B, with S the other votes of B on the item,
@@ -28,12 +29,17 @@
 #include "core/parallel/pool.h"
 #include "review/camps/camp_finder.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MIN_ITEMS = 20 /* held out, with votes of both camps */ };
+enum {
+    MIN_ITEMS = 20, /* held out, with votes of both camps */
+    MIN_WORKERS = 4,
+    SPLITS = 7 /* into halves, at most 8 */
+};
 #define LEVEL       .05
 #define SPLIT_LEVEL .05               /* at which a camp itself falls into two */
-#define Z_AGREEMENT 1.959963984540054 /* of the differences in agreement, in standard errors */
+#define Z_AGREEMENT 1.644853626951473 /* of the differences in agreement, in standard errors */
 #define MOST        .75               /* share of annotators who agree more with their own camp */
 #define UNIFORM     .65               /* ratio of the shares of unequal pairs in the two camps */
 #define SMALLEST    .15               /* camp, as a share of the annotators */
@@ -102,7 +108,7 @@ static dis_status test_job(void *arg, size_t j, int thread)
     dis__camp_bind_scratch(x, thread, &q);
     const size_t n_jobs = dis__n_jobs(x->n_items, DIS_CAMP_GRAIN, DIS_CAMP_MAX_JOBS);
     for (size_t s = dis__job_first(x->n_items, n_jobs, j); s < dis__job_first(x->n_items, n_jobs, j + 1); s++) {
-        if (!x->held_out[s]) continue;
+        if (!dis__camp_is_held_out(x, s)) continue;
         dis__camp_gather_votes(x, s, &q);
         dis__camp_compute_labels(x, &q);
         test_item(x, s, 0, &q);
@@ -137,7 +143,7 @@ static dis_status share_loyal(const dis__camp_finder *x, double *share)
     dis__camp_item q;
     DIS_TRY(dis__alloc_zeroed(&sum, dis__saturating_size(x->n_workers + 1, 4, 0), sizeof *sum));
     for (size_t s = 0; s < x->n_items; s++) {
-        if (!x->held_out[s]) continue;
+        if (!dis__camp_is_held_out(x, s)) continue;
         dis__camp_gather_votes(x, s, &q);
         for (size_t a = 0; a < q.n; a++)
             for (size_t b = 0; b < q.n; b++) {
@@ -167,18 +173,18 @@ static bool sizes_are_sufficient(const dis__camp_finder *x)
     return (double)n >= least && (double)(x->n_workers - n) >= least;
 }
 
-/* Finds camps on one half of the items and tests them on the other; *p NaN: too few votes. */
-static dis_status find_and_test(dis__camp_finder *x, dis__camp_tally *sum, double *p)
+/* Finds camps on one half of the items and tests them on the other; p. NaN: too few votes. 1: no camps of sufficient
+ * size. */
+static dis_status test_split(dis__camp_finder *x, dis__camp_tally *sum, double *p)
 {
     double variance;
-    *p = (double)NAN;
-    if (x->n_workers < 4) return DIS_OK;
-    DIS_TRY(dis__camp_prepare_search(x));
     dis__camp_search(x);
+    *p = 1;
     if (!sizes_are_sufficient(x)) return DIS_OK;
+    memset(x->tally, 0, x->n_items * sizeof *x->tally);
     DIS_TRY(dis__run_jobs(x->m->ctx, dis__n_jobs(x->n_items, DIS_CAMP_GRAIN, DIS_CAMP_MAX_JOBS), test_job, x));
     *sum = add_tallies(x, &variance);
-    if (sum->n >= MIN_ITEMS && variance > 0) *p = dis__erfc(sum->difference / sqrt(2 * variance)) / 2;
+    *p = sum->n >= MIN_ITEMS && variance > 0 ? dis__erfc(sum->difference / sqrt(2 * variance)) / 2 : (double)NAN;
     return DIS_OK;
 }
 
@@ -190,12 +196,16 @@ static dis_status camp_is_split(const dis__camp_finder *x, uint8_t camp, bool *i
                              .is_part = true,
                              .n_items = x->n_items,
                              .item = x->item,
-                             .held_out = x->held_out,
+                             .halves = x->halves,
+                             .split = x->split,
                              .worker_key = x->worker_key};
     dis__camp_tally sum;
     double p = (double)NAN;
     dis_status status = dis__camp_sample_members(x, camp, &part);
-    if (status == DIS_OK) status = find_and_test(&part, &sum, &p);
+    if (status == DIS_OK && part.n_workers >= MIN_WORKERS) {
+        status = dis__camp_prepare_search(&part);
+        if (status == DIS_OK) status = test_split(&part, &sum, &p);
+    }
     *is_split = p <= SPLIT_LEVEL;
     dis__camp_finder_free(&part);
     return status;
@@ -226,17 +236,60 @@ static bool agreement_fits(const dis__camp_finder *x, const dis__camp_tally *sum
     return agreement_z(x, sum, 0) >= Z_AGREEMENT && agreement_z(x, sum, 1) >= Z_AGREEMENT;
 }
 
-static dis_status decide(dis__camp_finder *x, const dis__camp_tally *sum, dis_review_camps *out)
+/* Whether the camps of a split are two camps by all conditions. */
+static dis_status decide(const dis__camp_finder *x, const dis__camp_tally *sum, double p, bool *has_two)
 {
     double share;
     bool is_split[2];
-    out->agreement_within = (sum->n_equal[0] + sum->n_equal[1]) / (sum->n_pairs[0] + sum->n_pairs[1]);
-    out->agreement_across = sum->n_equal[DIS_CAMP_BETWEEN] / sum->n_pairs[DIS_CAMP_BETWEEN];
+    *has_two = false;
+    if (!(p <= LEVEL) || !agreement_fits(x, sum)) return DIS_OK;
     DIS_TRY(share_loyal(x, &share));
-    if (!(out->p <= LEVEL) || share < MOST || !agreement_fits(x, sum)) return DIS_OK;
+    if (share < MOST) return DIS_OK;
     DIS_TRY(camp_is_split(x, 0, &is_split[0]));
+    if (is_split[0]) return DIS_OK;
     DIS_TRY(camp_is_split(x, 1, &is_split[1]));
-    out->has_two = !is_split[0] && !is_split[1];
+    *has_two = !is_split[1];
+    return DIS_OK;
+}
+
+static int by_size(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* All splits. The median of p-values of one null hypothesis is at most .05 in at most .1 of the cases whatever their
+ * dependence, and far less often if they depend on each other as here. */
+static dis_status run_splits(dis__camp_finder *x, dis_review_camps *out)
+{
+    dis__camp_tally all = {.n = 0};
+    double p[SPLITS];
+    size_t n_two = 0, n_tested = 0;
+    for (x->split = 0; x->split < SPLITS; x->split++) {
+        dis__camp_tally sum = {.n = 0};
+        bool has_two;
+        DIS_TRY(dis__check_stop(x->m->ctx));
+        DIS_TRY(test_split(x, &sum, &p[x->split]));
+        if (isnan(p[x->split])) {
+            p[x->split] = 1;
+            continue;
+        }
+        n_tested++;
+        for (size_t k = 0; k < 3; k++) {
+            all.n_equal[k] += sum.n_equal[k];
+            all.n_pairs[k] += sum.n_pairs[k];
+        }
+        DIS_TRY(decide(x, &sum, p[x->split], &has_two));
+        n_two += has_two;
+    }
+    if (n_tested == 0) return DIS_OK;
+    qsort(p, SPLITS, sizeof *p, by_size);
+    out->p = p[SPLITS / 2];
+    out->has_two = out->p <= LEVEL && 3 * n_two > SPLITS;
+    if (all.n_pairs[0] + all.n_pairs[1] > 0 && all.n_pairs[DIS_CAMP_BETWEEN] > 0) {
+        out->agreement_within = (all.n_equal[0] + all.n_equal[1]) / (all.n_pairs[0] + all.n_pairs[1]);
+        out->agreement_across = all.n_equal[DIS_CAMP_BETWEEN] / all.n_pairs[DIS_CAMP_BETWEEN];
+    }
     return DIS_OK;
 }
 
@@ -256,12 +309,12 @@ static void write_camps(const dis__camp_finder *x, uint8_t *camp, dis_review_cam
 
 static dis_status run(dis__camp_finder *x, uint8_t *camp, dis_review_camps *out)
 {
-    dis__camp_tally sum;
     DIS_TRY(dis__camp_sample_items(x));
     DIS_TRY(dis__camp_sample_workers(x));
-    DIS_TRY(find_and_test(x, &sum, &out->p));
+    if (x->n_workers < MIN_WORKERS) return DIS_OK;
+    DIS_TRY(dis__camp_prepare_search(x));
+    DIS_TRY(run_splits(x, out));
     if (isnan(out->p)) return DIS_OK;
-    DIS_TRY(decide(x, &sum, out));
     x->finding_on_all = true;
     dis__camp_search(x);
     out->has_two &= sizes_are_sufficient(x);

@@ -34,7 +34,8 @@ typedef struct {
     uint64_t seed;
     size_t n_items, n_workers; /* of the sample */
     uint32_t *item;            /* (n_items) */
-    bool *held_out;            /* (n_items) */
+    uint8_t *halves;           /* (n_items): bit k: the item is held out in split k */
+    unsigned split;            /* the split that is used */
     uint32_t *number;          /* (workers of the crowd): in the sample, UINT32_MAX: too few votes */
     uint64_t *worker_key;      /* (workers of the crowd) */
     size_t *first;             /* (n_items + 1): where the pairs of an item are stored */
@@ -79,6 +80,11 @@ void dis__camp_compute_states(const dis__camp_finder *x, dis__camp_item *q, int 
 dis_status dis__camp_prepare_search(dis__camp_finder *x);
 /* Fills x->camp from the items that are not held out, or from all. */
 void dis__camp_search(dis__camp_finder *x);
+
+static inline bool dis__camp_is_held_out(const dis__camp_finder *x, size_t s)
+{
+    return x->halves[s] >> x->split & 1;
+}
 
 /* Whether a pair of annotators belongs to the first camp (0), to the second (1), or to both (DIS_CAMP_BETWEEN). */
 static inline size_t dis__camp_pair_kind(const dis__camp_finder *x, uint32_t a, uint32_t b)

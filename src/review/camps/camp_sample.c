@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { MIN_VOTES = 10 /* of an annotator who belongs to a camp */ };
-#define BUDGET 1e8 /* multiplications of all items */
+#define BUDGET 3e7 /* multiplications of all items */
 
 static uint64_t key_of_name(const dis_names *names, size_t i)
 {
@@ -33,13 +33,13 @@ dis_status dis__camp_sample_items(dis__camp_finder *x)
     const dis__crowd_model *m = x->m;
     double total = 0;
     DIS_TRY(dis__alloc_array(&x->item, m->votes.n_items + 1, sizeof *x->item));
-    DIS_TRY(dis__alloc_array(&x->held_out, m->votes.n_items + 1, sizeof *x->held_out));
+    DIS_TRY(dis__alloc_array(&x->halves, m->votes.n_items + 1, sizeof *x->halves));
     for (size_t i = 0; i < m->votes.n_items; i++) total += item_cost(m, i);
     for (size_t i = 0; i < m->votes.n_items; i++) {
         if (!(item_cost(m, i) > 0)) continue;
         const uint64_t word = dis__random(x->seed, DIS_STREAM_ANNOTATOR_CAMPS, key_of_name(m->votes.tasks, i));
         if ((double)(word >> 12) * 0x1p-52 * total > BUDGET) continue;
-        x->held_out[x->n_items] = word & 1;
+        x->halves[x->n_items] = (uint8_t)word;
         x->item[x->n_items++] = (uint32_t)i;
     }
     return DIS_OK;
@@ -207,7 +207,7 @@ void dis__camp_finder_free(dis__camp_finder *x)
 {
     if (!x->is_part) {
         dis__free(x->item);
-        dis__free(x->held_out);
+        dis__free(x->halves);
         dis__free(x->worker_key);
     }
     dis__free(x->number);

@@ -88,7 +88,7 @@ static dis_status reserve_pairs(dis__camp_finder *x)
 
 static bool counts_for_finding(const dis__camp_finder *x, size_t s)
 {
-    return x->finding_on_all || !x->held_out[s];
+    return x->finding_on_all || !dis__camp_is_held_out(x, s);
 }
 
 /* to = M from + shift from */
