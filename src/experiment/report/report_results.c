@@ -51,9 +51,8 @@ static void add_progress(dis__experiment_page *p)
 /* The best cell of a data set by one measure, compared with its baseline; true: a finding was added. */
 static bool add_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
 {
-    char metric[WORDS];
+    const char *metric = dis_evaluation_metric_get(p->e->plan->measure[m].metric)->title;
     size_t n_best = 0;
-    plain_metric(p, m, metric);
     for (size_t r = first; r < end; r++) n_best += p->t.row[r].values[m].best;
     for (size_t r = first; r < end; r++) {
         const dis_experiment_value *f = &p->t.row[r].values[m];
@@ -69,12 +68,12 @@ static bool add_best(dis__experiment_page *p, size_t first, size_t end, size_t m
             dis__markup_append(&sentence, ", which predicts a single class,");
         dis__markup_appendf(&sentence, " %s best in %s (", n_best > 1 ? "are alike and" : "is", metric);
         dis__markup_append_name(&sentence, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
-        dis__markup_appendf(&sentence, "): %s", dis__format_fixed(f->mean, 4).text);
+        dis__markup_appendf(&sentence, "): %s", dis__format_fixed(f->mean, 3).text);
         if (f->n > 1)
             dis__markup_appendf(&sentence, " over %zu seeds, 95\xC2\xA0%% from %s to %s", f->n,
-                                dis__format_fixed(f->ci_low, 4).text, dis__format_fixed(f->ci_high, 4).text);
+                                dis__format_fixed(f->ci_low, 3).text, dis__format_fixed(f->ci_high, 3).text);
         if (f->has_comparison) {
-            dis__markup_appendf(&sentence, "; %s%s than ", dis__format_fixed(fabs(f->difference), 4).text,
+            dis__markup_appendf(&sentence, "; %s%s than ", dis__format_fixed(fabs(f->difference), 3).text,
                                 f->difference >= 0 ? " more" : " less");
             put_cell_name(&sentence, p->e->plan->cell[cell->baseline].name);
             dis__markup_appendf(&sentence, f->stars == 2   ? ", p at most .01"

@@ -183,6 +183,8 @@ static void figure_errors(const panel_job *g)
         dis__format_fixed(g->v.effective.value, 1).text, dis__format_fixed(g->v.effective.ci_low, 1).text,
         dis__format_fixed(g->v.effective.ci_high, 1).text, g->v.n_error_groups,
         dis__plural_suffix(g->v.n_error_groups));
+    if (g->v.n_above < n)
+        dis__markup_append(&f.caption, " Empty rows: judges that agree with people no more than chance.");
     const dis__heat_map h = {.name = name,
                              .n = n,
                              .value = value,
