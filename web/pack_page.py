@@ -56,7 +56,7 @@ def style_of(report):
     style = re.search(r"<style>(.*?)</style>", report, re.S).group(1)
     colours = re.match(r":root\{.*?\}\n@media \(prefers-color-scheme:dark\)\{:root\{.*?\}\}\n", style, re.S).group(0)
     font = re.search(r"body\{[^}]*?(font:[^;}]*)", style).group(1)
-    own = (":root{--button:#0b63a5;--button-hover:#084e83;--dash:#8794a3;--control:#8794a3;--good:#00795a;--bad:#b84a00}\n"
+    own = (":root{--button:#0b63a5;--button-hover:#084e83;--dash:#7f8c9b;--control:#7f8c9b;--good:#00795a;--bad:#b84a00}\n"
            "@media (prefers-color-scheme:dark){:root{--button:#1f6fb0;--button-hover:#2a80c7;--dash:#6d7986;--control:#6d7986;--good:#4cc79e;--bad:#f08a4b}}\n")
     return colours + own + f"body{{{font}}}\n" + COMMENT.sub("", (HERE / "style.css").read_text())
 
