@@ -6,7 +6,7 @@
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
 #include "core/numbers/decimal.h"
-#include "evaluate/lewidi_internal.h"
+#include "evaluate/lewidi/lewidi_internal.h"
 #include "io/json/json_read.h"
 #include "io/output/output_file.h"
 #include "io/table_rows.h"

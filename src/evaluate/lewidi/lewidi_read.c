@@ -7,7 +7,7 @@
 #include "core/names/names_internal.h"
 #include "core/numbers/decimal.h"
 #include "core/options/sized_structs.h"
-#include "evaluate/lewidi_internal.h"
+#include "evaluate/lewidi/lewidi_internal.h"
 #include "io/input/input.h"
 #include "io/json/json_read.h"
 #include "votes/ids/intern.h"

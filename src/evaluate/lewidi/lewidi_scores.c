@@ -8,7 +8,7 @@
  *
  * Targets that do not sum to 1 are scaled before transport, as are predictions. Cost: O(items x classes +
  * annotations). */
-#include "evaluate/lewidi_internal.h"
+#include "evaluate/lewidi/lewidi_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>
 
