@@ -21,10 +21,12 @@ static const cli_option options[] = {
                       CLI_HELP(OUTPUT, "write the confusion matrix")),
     CLI_OUTPUT_OPTION(eval_values, bins, "bins", CLI_TABLE_FORMATS,
                       CLI_HELP(OUTPUT, "write the bins of the reliability diagram")),
+    CLI_OUTPUT_OPTION(eval_values, human_bins, "human-bins", CLI_TABLE_FORMATS,
+                      CLI_HELP(OUTPUT, "write predicted and human shares and entropies in bins")),
     OPTION(COUNT, top_k, "top-k", .argument = "N", .fallback = "3", .low = 1, .high = 65535,
            CLI_HELP(METRICS, "number of classes in top_k_accuracy")),
     OPTION(COUNT, n_bins, "ece-bins", .argument = "N", .fallback = "15", .low = 1, .high = DIS_EVALUATION_MAX_BINS,
-           CLI_HELP(METRICS, "number of confidence bins of equal width in ece")),
+           CLI_HELP(METRICS, "number of bins of equal width in metrics of calibration")),
     OPTION(COUNT, n_splits, "splits", .argument = "N", .fallback = "5", .low = 1, .high = DIS_EVALUATION_MAX_SPLITS,
            CLI_HELP(METRICS, "number of random halves in calibrated_log_likelihood")),
     OPTION(TEXT, groups, "item-groups", .argument = "FILE", .names = CLI_NAMES_FILE,
@@ -68,6 +70,7 @@ bool eval_has_metric(const eval_command *job, size_t m)
         if (needs & DIS_NEEDS_ORDER && !votes_input_is_ordered(&job->v->reading)) return false;
         if (m == DIS_EVALUATION_TOP_K_ACCURACY && job->v->top_k >= job->in.alignment.n_classes) return false;
     }
+    if (needs & DIS_NEEDS_SETS && !eval_is_of_sets(job)) return false;
     return job->wanted[m] && !(needs & DIS_NEEDS_WORKERS) && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
            (!(needs & DIS_NEEDS_HUMAN) || job->human.p || job->v->human);
 }
@@ -94,6 +97,8 @@ static int check_metrics(eval_command *job)
         if (dis_evaluation_metric_get(m)->needs & DIS_NEEDS_WORKERS)
             return cli_usage(job->c, "%s is a metric of predictions per annotator; add --perspectives votes",
                              given->value[i]);
+        if (dis_evaluation_metric_get(m)->needs & DIS_NEEDS_SETS && !eval_is_of_sets(job))
+            return cli_usage(job->c, "%s is a metric of sets of classes; add --scale multi-label", given->value[i]);
         job->wanted[m] = true;
     }
     return 0;
@@ -111,8 +116,13 @@ static int check(eval_command *job, char **operands)
         return cli_usage(
             c, "--votes needs --human-labels standard, softmax or another method: the choice changes the values");
     if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels needs --votes FILE");
-    if (votes_input_is_scaled(&v->reading))
-        return cli_usage(c, "eval compares distributions over classes; --scale nominal or ordinal");
+    if (votes_input_is_scaled(&v->reading) && !eval_is_of_sets(job))
+        return cli_usage(c, "eval compares distributions over classes; --scale nominal, ordinal or multi-label");
+    if (eval_is_of_sets(job) && v->gold)
+        return cli_usage(c, "--scale multi-label: give gold labels as votes of one annotator, with --votes and "
+                            "--human-labels standard");
+    if (eval_is_of_sets(job) && v->people.group)
+        return cli_usage(c, "--group compares votes for single classes; leave out --scale multi-label");
     int code = v->votes.n == 0 ? votes_input_check_unused(c, &v->reading, "give --votes FILE") : 0;
     if (code == 0) code = check_metrics(job);
     if (code == 0) code = eval_groups_check(job);
@@ -120,6 +130,7 @@ static int check(eval_command *job, char **operands)
     if (code == 0 && v->human_labels) code = cli_failed(c, dis_method_check(v->human_labels));
     for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
+    job->in.multi_label = eval_is_of_sets(job);
     job->in.gold_path = v->gold;
     job->in.gold_columns = v->reading.gold_columns;
     job->in.fold_case = v->reading.fold_case;
@@ -154,6 +165,7 @@ static int check_order(eval_command *job)
 static int people_from_votes(eval_command *job, dis_context *ctx)
 {
     votes_input *in = &job->votes;
+    if (eval_is_of_sets(job)) return eval_sets_people(job, ctx);
     const int code = votes_input_read_with_classes(in, ctx, dis_labels_get_view(job->in.labels[0]).classes);
     if (code != 0) return code;
     dis_fit_options how = dis_fit_options_default();
@@ -212,7 +224,8 @@ static int measure(eval_command *job, dis_context *ctx)
     o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = job->wanted;
     o.interval_scope = (dis_interval_scope)v->over;
-    if (v->votes.n) {
+    const bool votes_known = v->votes.n && !eval_is_of_sets(job);
+    if (votes_known) {
         const int code = label_input_match_votes(&job->in, &job->votes.view, &job->vote_item, &job->vote_class);
         if (code != 0) return code;
     }
@@ -230,7 +243,8 @@ static int measure(eval_command *job, dis_context *ctx)
                                          .human = t->n_sources > job->n ? t->p[job->n] : NULL,
                                          .group = job->group,
                                          .n_groups = job->n_groups,
-                                         .votes = v->votes.n ? &votes : NULL};
+                                         .votes = votes_known ? &votes : NULL,
+                                         .multi_label = eval_is_of_sets(job)};
         const dis_status status = dis_evaluation_run(ctx, &in, &o, &job->evaluation[i]);
         if (status != DIS_OK) return cli_failed(job->c, status);
         job->view[i] = dis_evaluation_get_view(job->evaluation[i]);
@@ -293,6 +307,7 @@ static int write_all(eval_command *job)
     if (status == DIS_OK && v->class_table) status = eval_class_table_write(job);
     if (status == DIS_OK && v->confusion) status = eval_confusion_write(job);
     if (status == DIS_OK && v->bins) status = eval_bins_write(job);
+    if (status == DIS_OK && v->human_bins) status = eval_human_bins_write(job);
     if (status == DIS_OK) status = eval_groups_write(job);
     if (status == DIS_OK && format) status = eval_table_write(job, format);
     if (status == DIS_OK && v->figures.json) status = eval_json_write(job);
@@ -337,6 +352,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     groups_input_free(&job.people);
     label_input_free(&job.in);
     dis_fit_destroy(job.fit);
+    free(job.set_p);
+    dis_names_destroy(job.set_classes);
     free(job.group);
     dis_free(job.vote_item);
     dis_free(job.vote_class);
@@ -352,21 +369,24 @@ const cli_command cli_cmd_eval = {
     .section = CLI_LEARN,
     .summary = "evaluate predictions against gold labels and human labels",
     .operands = "PRED...",
-    .text = "Evaluates predicted distributions against gold labels (--gold), soft labels of people (--human, or "
-            "--votes with --human-labels), or both. Predictions are label files as written by dissent labels, or CSV, "
-            "TSV, JSONL or npy files with one column per class. Several files give one table with a column each. Each "
-            "value has a 95 % bootstrap interval over items; values against --votes also hold for new annotators, "
-            "unless --over items is given. For comparison, the table has the majority-class baseline and the entropy "
-            "of the human labels, which is the minimum of the cross-entropy.\n\n"
-            "Files are matched by task and class. Items or classes that are not in all files are errors. --lenient "
-            "leaves such items out, reads missing classes as 0, and reports the number of both. --human-labels has no "
-            "default because it changes the values. dissent list metrics prints all metrics.\n\n"
-            "With --votes, --worker-table and --group, every vote of a group is compared with the prediction for its "
-            "item. This shows for which group the predictions are best.\n\n"
-            "With --perspectives votes, predictions per annotator (--annotators, as written by dissent predict "
-            "--perspectives) are compared with --votes. The error rates are averaged over votes, items and annotators. "
-            "With --ordinal, distances are computed too. With --perspectives SET, the scores of the shared task "
-            "Le-Wi-Di 2025 are computed.",
+    .text =
+        "Evaluates predicted distributions against gold labels (--gold), soft labels of people (--human, or "
+        "--votes with --human-labels), or both. Predictions are label files as written by dissent labels, or CSV, "
+        "TSV, JSONL or npy files with one column per class. Several files give one table with a column each. Each "
+        "value has a 95 % bootstrap interval over items; values against --votes also hold for new annotators, "
+        "unless --over items is given. For comparison, the table has the majority-class baseline and the entropy "
+        "of the human labels, which is the minimum of the cross-entropy.\n\n"
+        "Files are matched by task and class. Items or classes that are not in all files are errors. --lenient "
+        "leaves such items out, reads missing classes as 0, and reports the number of both. --human-labels has no "
+        "default because it changes the values. dissent list metrics prints all metrics.\n\n"
+        "With --scale multi-label, predictions are probabilities of each class, and votes are sets of classes. Metrics "
+        "are means over the classes, and intervals hold for new items.\n\n"
+        "With --votes, --worker-table and --group, every vote of a group is compared with the prediction for its "
+        "item. This shows for which group the predictions are best.\n\n"
+        "With --perspectives votes, predictions per annotator (--annotators, as written by dissent predict "
+        "--perspectives) are compared with --votes. The error rates are averaged over votes, items and annotators. "
+        "With --ordinal, distances are computed too. With --perspectives SET, the scores of the shared task "
+        "Le-Wi-Di 2025 are computed.",
     .examples = "  dissent eval predicted.csv --gold gold.csv\n"
                 "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json metrics.json\n"
                 "  dissent eval predicted.csv --votes votes.csv --human-labels softmax --items items.csv\n"

@@ -12,7 +12,8 @@ typedef struct {
     cli_metric_table_values figures;
     cli_groups_values people;
     cli_list votes, metric;
-    const char *gold, *human, *human_labels, *items, *class_table, *confusion, *bins, *groups, *group_table;
+    const char *gold, *human, *human_labels, *items, *class_table, *confusion, *bins, *human_bins, *groups,
+        *group_table;
     const char *perspectives, *official, *soft, *annotators, *submission, *save_votes, *save_texts, *history,
         *worker_errors;
     uint64_t top_k, n_bins, n_splits, permutations;
@@ -26,7 +27,9 @@ typedef struct {
     label_input in;
     votes_input votes; /* with --votes */
     dis_names *classes;
-    dis_fit *fit; /* of the votes */
+    dis_fit *fit;  /* of the votes */
+    double *set_p; /* of votes for sets of classes */
+    dis_names *set_classes;
     dis_labels_view human;
     size_t *vote_item, *vote_class; /* where items of the predictions are among the votes, and classes of the votes */
     bool wanted[DIS_EVALUATION_METRICS];
@@ -48,6 +51,12 @@ dis_status eval_items_write(const eval_command *job);
 dis_status eval_class_table_write(const eval_command *job);
 dis_status eval_confusion_write(const eval_command *job);
 dis_status eval_bins_write(const eval_command *job);
+dis_status eval_human_bins_write(const eval_command *job);
+
+/* eval_sets.c: votes for sets of classes, as shares of each class; an exit code, errors are reported already. */
+int eval_sets_people(eval_command *job, dis_context *ctx);
+/* Whether labels are sets of classes. */
+bool eval_is_of_sets(const eval_command *job);
 
 /* eval_perspectives_run.c: all of it, with --perspectives; an exit code. */
 int eval_perspectives_run(cli *c, const eval_values *v, size_t n_operands);

@@ -102,6 +102,24 @@ static void class_rows(const eval_command *job)
     if (shown < v->n_classes) printf("... and %zu more: --classes-table FILE has them all\n", v->n_classes - shown);
 }
 
+/* Shares of the classes, for one file of predictions. */
+static void soft_class_rows(const eval_command *job)
+{
+    const dis_evaluation_view *v = &job->view[0];
+    if (!v->soft_classes || job->n > 1) return;
+    const size_t shown = v->n_classes < MAX_SHOWN_CLASSES ? v->n_classes : MAX_SHOWN_CLASSES;
+    printf("\n%-*s%10s%10s  %-10s%-10s%s\n", NAME_WIDTH, "class share", "people", "predicted", "precision", "recall",
+           "F1");
+    for (size_t k = 0; k < shown; k++) {
+        const dis_soft_class_scores *s = &v->soft_classes[k];
+        char safe[CLI_SAFE], f1[CLI_METRIC_SIZE];
+        cli_safe(dis_names_get(job->in.alignment.classes, k, NULL), safe);
+        printf("%-*s%10.4f%10.4f  %-10.4f%-10.4f%s\n", NAME_WIDTH, safe, s->human, s->predicted, s->precision.value,
+               s->recall.value, figure_text(&s->f1, true, f1));
+    }
+    if (shown < v->n_classes) printf("... and %zu more: --classes-table FILE has them all\n", v->n_classes - shown);
+}
+
 void eval_text_print(const eval_command *job)
 {
     const bool intervals = job->n <= MAX_WITH_INTERVALS;
@@ -128,6 +146,7 @@ void eval_text_print(const eval_command *job)
     putchar('\n');
     metric_rows(job, of_neither, intervals, width);
     class_rows(job);
+    soft_class_rows(job);
     reasons(job);
 }
 
@@ -191,26 +210,68 @@ dis_status eval_items_write(const eval_command *job)
     return dis__table_writer_finish(t, DIS_OK);
 }
 
+static void write_metrics(dis__table_writer *t, const dis_metric *const *metrics, size_t n)
+{
+    for (size_t m = 0; m < n; m++) {
+        if (metrics[m])
+            cli_cell_write_metric(t, metrics[m]);
+        else
+            for (int cell = 0; cell < 3; cell++) dis__table_writer_null(t);
+    }
+}
+
+static void write_class(dis__table_writer *t, const dis_class_scores *s)
+{
+    const dis_metric *const metrics[] = {s ? &s->precision : NULL, s ? &s->recall : NULL, s ? &s->f1 : NULL};
+    const uint64_t counts[] = {s ? s->n_gold : 0, s ? s->n_predicted : 0, s ? s->n_correct : 0};
+    for (size_t c = 0; c < N(counts); c++)
+        if (s)
+            dis__table_writer_count(t, counts[c]);
+        else
+            dis__table_writer_null(t);
+    write_metrics(t, metrics, N(metrics));
+}
+
+static void write_soft_class(dis__table_writer *t, const dis_soft_class_scores *s)
+{
+    const dis_metric *const metrics[] = {s ? &s->precision : NULL, s ? &s->recall : NULL, s ? &s->f1 : NULL,
+                                         s ? &s->brier : NULL, s ? &s->cross_entropy : NULL};
+    dis__table_writer_real(t, s ? s->human : (double)NAN);
+    dis__table_writer_real(t, s ? s->predicted : (double)NAN);
+    write_metrics(t, metrics, N(metrics));
+}
+
+#define METRIC_COLUMNS(name) name, name "_ci_low", name "_ci_high"
+
 dis_status eval_class_table_write(const eval_command *job)
 {
-    static const char *const columns[] = {
-        "predictions",       "class",  "gold",          "predicted",      "correct", "precision", "precision_ci_low",
-        "precision_ci_high", "recall", "recall_ci_low", "recall_ci_high", "f1",      "f1_ci_low", "f1_ci_high"};
+    static const char *const columns[] = {"predictions",
+                                          "class",
+                                          "gold",
+                                          "predicted",
+                                          "correct",
+                                          METRIC_COLUMNS("precision"),
+                                          METRIC_COLUMNS("recall"),
+                                          METRIC_COLUMNS("f1"),
+                                          "human_share",
+                                          "predicted_share",
+                                          METRIC_COLUMNS("soft_precision"),
+                                          METRIC_COLUMNS("soft_recall"),
+                                          METRIC_COLUMNS("soft_f1"),
+                                          METRIC_COLUMNS("class_brier"),
+                                          METRIC_COLUMNS("class_cross_entropy")};
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(job->v->class_table, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
-    for (size_t f = 0; f < job->n; f++)
-        for (size_t k = 0; job->view[f].classes && k < job->view[f].n_classes; k++) {
-            const dis_class_scores *s = &job->view[f].classes[k];
+    for (size_t f = 0; f < job->n; f++) {
+        const dis_evaluation_view *v = &job->view[f];
+        for (size_t k = 0; (v->classes || v->soft_classes) && k < v->n_classes; k++) {
             cli_cell_write_text(t, job->in.path[f]);
             cli_cell_write_name(t, job->in.alignment.classes, k);
-            dis__table_writer_count(t, s->n_gold);
-            dis__table_writer_count(t, s->n_predicted);
-            dis__table_writer_count(t, s->n_correct);
-            cli_cell_write_metric(t, &s->precision);
-            cli_cell_write_metric(t, &s->recall);
-            cli_cell_write_metric(t, &s->f1);
+            write_class(t, v->classes ? &v->classes[k] : NULL);
+            write_soft_class(t, v->soft_classes ? &v->soft_classes[k] : NULL);
         }
+    }
     return dis__table_writer_finish(t, DIS_OK);
 }
 
@@ -246,6 +307,32 @@ dis_status eval_bins_write(const eval_command *job)
             dis__table_writer_count(t, x->n);
             dis__table_writer_real(t, x->confidence);
             dis__table_writer_real(t, x->accuracy);
+        }
+    return dis__table_writer_finish(t, DIS_OK);
+}
+
+dis_status eval_human_bins_write(const eval_command *job)
+{
+    static const char *const columns[] = {"predictions", "quantity", "class",     "above",
+                                          "up_to",       "items",    "predicted", "human"};
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(job->v->human_bins, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t f = 0; f < job->n; f++)
+        for (size_t b = 0; b < job->view[f].n_human_bins; b++) {
+            const dis_human_bin *x = &job->view[f].human_bin[b];
+            const bool entropy = x->class_index == SIZE_MAX;
+            cli_cell_write_text(t, job->in.path[f]);
+            cli_cell_write_text(t, entropy ? "entropy" : "probability");
+            if (entropy)
+                dis__table_writer_null(t);
+            else
+                cli_cell_write_name(t, job->in.alignment.classes, x->class_index);
+            dis__table_writer_real(t, x->low);
+            dis__table_writer_real(t, x->high);
+            dis__table_writer_count(t, x->n);
+            dis__table_writer_real(t, x->predicted);
+            dis__table_writer_real(t, x->human);
         }
     return dis__table_writer_finish(t, DIS_OK);
 }
@@ -298,6 +385,33 @@ static void put_classes(const eval_command *job, dis__json_writer *j, const dis_
         dis__json_writer_begin_array(j);
         for (size_t k = 0; k < v->n_classes; k++) dis__json_writer_count(j, v->confusion[g * v->n_classes + k]);
         dis__json_writer_end_array(j);
+    }
+    dis__json_writer_end_array(j);
+}
+
+static void put_metric(dis__json_writer *j, const char *key, const dis_metric *m)
+{
+    dis__json_writer_key(j, key);
+    dis__json_writer_metric(j, m);
+}
+
+static void put_soft_classes(const eval_command *job, dis__json_writer *j, const dis_evaluation_view *v)
+{
+    if (!v->soft_classes) return;
+    dis__json_writer_key(j, "by_class_share");
+    dis__json_writer_begin_array(j);
+    for (size_t k = 0; k < v->n_classes; k++) {
+        const dis_soft_class_scores *s = &v->soft_classes[k];
+        dis__json_writer_begin_object(j);
+        cli_json_write_text(j, "class", dis_names_get(job->in.alignment.classes, k, NULL));
+        cli_json_write_real(j, "human", s->human);
+        cli_json_write_real(j, "predicted", s->predicted);
+        put_metric(j, "precision", &s->precision);
+        put_metric(j, "recall", &s->recall);
+        put_metric(j, "f1", &s->f1);
+        put_metric(j, "brier", &s->brier);
+        put_metric(j, "cross_entropy", &s->cross_entropy);
+        dis__json_writer_end_object(j);
     }
     dis__json_writer_end_array(j);
 }
@@ -367,6 +481,7 @@ dis_status eval_json_write(const eval_command *job)
             cli_json_write_count(j, "human_floored", job->view[i].n_human_floored);
         put_metrics(job, j, &job->view[i]);
         put_classes(job, j, &job->view[i]);
+        put_soft_classes(job, j, &job->view[i]);
         put_calibration(j, &job->view[i]);
         dis__json_writer_end_object(j);
     }

@@ -171,10 +171,12 @@ static void recipe_detail(size_t i)
 static void metric_detail(size_t i)
 {
     const dis_evaluation_metric_row *m = dis_evaluation_metric_get(i);
-    printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s%s\n", m->name, m->summary, m->better,
+    printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s%s%s\n", m->name, m->summary, m->better,
            m->needs & DIS_NEEDS_GOLD ? " gold labels" : "", m->needs & DIS_NEEDS_HUMAN ? " human labels" : "",
            m->needs & DIS_NEEDS_WORKERS ? " predictions per annotator (experiments)" : "",
-           m->needs & DIS_NEEDS_ORDER ? ", ordered classes" : "", m->needs ? "" : " predictions only");
+           m->needs & DIS_NEEDS_ORDER ? ", ordered classes" : "",
+           m->needs & DIS_NEEDS_SETS ? ", sets of classes (--scale multi-label)" : "",
+           m->needs ? "" : " predictions only");
 }
 
 static void preset_detail(size_t i)

@@ -17,6 +17,7 @@ int label_input_read_files(label_input *in, dis_context *ctx)
 {
     dis_labels_read_options how = dis_labels_read_options_default();
     how.renormalise = in->renormalise;
+    how.multi_label = in->multi_label;
     for (size_t i = 0; i < in->n; i++) {
         const dis_status status = dis_labels_read(ctx, in->path[i], &how, &in->labels[i]);
         if (status != DIS_OK) return cli_failed(in->c, status);

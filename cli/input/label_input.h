@@ -21,6 +21,7 @@ enum { LABEL_INPUT_MAX = 2 * CLI_MAX_VALUES + 1 };
 typedef struct {
     cli *c;
     bool lenient, renormalise;
+    bool multi_label;      /* labels are sets of classes: rows need not sum to 1 */
     bool hard;             /* labels in memory are one class per item: one that they lack is not a news */
     const char *gold_path; /* NULL: none */
     const char *gold_role; /* what the summary calls it; NULL: "gold" */

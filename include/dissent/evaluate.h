@@ -24,7 +24,8 @@
 
 /* What a metric cannot do without. */
 /* DIS_NEEDS_WORKERS: predictions for single workers, as experiments make them (perspectives.h has their figures). */
-enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4, DIS_NEEDS_WORKERS = 8 };
+/* DIS_NEEDS_SETS: predictions of sets of classes. */
+enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4, DIS_NEEDS_WORKERS = 8, DIS_NEEDS_SETS = 16 };
 
 /* What can be measured. A row of the table in src/evaluate/metrics.c describes each: dis_evaluation_metric_get(). */
 typedef enum {
@@ -60,6 +61,12 @@ typedef enum {
     DIS_EVALUATION_SOFT_MICRO_F1,
     DIS_EVALUATION_PO_JSD,
     DIS_EVALUATION_ENTROPY_EXCESS,
+    DIS_EVALUATION_SOFT_MACRO_F1,
+    DIS_EVALUATION_HUMAN_CALIBRATION_ERROR,
+    DIS_EVALUATION_ENTROPY_CALIBRATION_ERROR,
+    DIS_EVALUATION_SOFT_PRECISION,
+    DIS_EVALUATION_SOFT_RECALL,
+    DIS_EVALUATION_SOFT_JACCARD,
     DIS_EVALUATION_METRICS
 } dis_evaluation_metric;
 
@@ -100,6 +107,9 @@ typedef struct {
                               item for itself */
     size_t n_groups; /* numbers in group are below it */
     const dis_evaluation_votes *votes; /* NULL: unknown; intervals hold for other items alone */
+    /* q and human are the probabilities that each class belongs to the item, and need not sum to 1. Metrics are means over
+     * the classes, each as a question with two answers. No gold labels; intervals hold for other items alone */
+    bool multi_label;
 } dis_evaluation_input;
 DIS_OPTIONS_API(dis_evaluation_input);
 
@@ -127,6 +137,22 @@ typedef struct {
     dis_metric precision, recall, f1;
     uint64_t n_gold, n_predicted, n_correct;
 } dis_class_scores;
+
+/* Predictions against human labels as shares of a class. Intervals as those of metrics against people. */
+typedef struct {
+    dis_metric precision, recall, f1; /* sum min(p, q) / sum q, / sum p, and 2 sum min(p, q) / sum (p + q) */
+    dis_metric brier;                 /* mean (q - p)^2 */
+    dis_metric cross_entropy;         /* of the question whether it is this class, nats */
+    double human, predicted;          /* means of p and q over the items */
+} dis_soft_class_scores;
+
+/* Items whose predicted value is above low, up to high. */
+typedef struct {
+    size_t class_index; /* whose probability is predicted; SIZE_MAX: the entropy is */
+    double low, high;
+    uint64_t n;
+    double predicted, human; /* means; NaN in an empty bin */
+} dis_human_bin;
 
 typedef struct {
     double low, high; /* confidence above low, up to high */
@@ -166,6 +192,9 @@ typedef struct {
     dis_interval_scope interval_scope; /* what intervals of metrics against people hold for */
     size_t n_annotators;               /* whose votes `human` is made of; 0: unknown */
     bool few_annotators;               /* fewer than DIS_EVALUATION_FEW_ANNOTATORS: others might reverse results */
+    const dis_soft_class_scores *soft_classes; /* (n_classes); NULL without human labels */
+    size_t n_human_bins;
+    const dis_human_bin *human_bin; /* (n_human_bins) of each class, then of the entropy; NULL: not measured */
 } dis_evaluation_view;
 
 #define DIS_EVALUATION_FEW_ANNOTATORS 5

@@ -31,6 +31,8 @@ typedef struct {
     size_t size;        /* of this struct */
     const char *format; /* "csv", "tsv", "jsonl", "npy"; NULL: by the file's name */
     bool renormalise;   /* rows off 1 by more than 1e-6 are scaled instead of being an error */
+    uint8_t unused[7];  /* the struct ended here in version 0.1 */
+    bool multi_label;   /* sets of classes: each probability is from 0 to 1, and rows need not sum to 1 */
 } dis_labels_read_options;
 DIS_OPTIONS_API(dis_labels_read_options);
 

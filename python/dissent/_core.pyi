@@ -286,6 +286,7 @@ def evaluate(
     item: Any = None,
     class_: Any = None,
     over: str | None = None,
+    multi_label: bool = False,
 ) -> dict[str, Any]: ...
 def compare(
     a: tuple[Any, ...],
@@ -518,7 +519,7 @@ def report(
     progress: _Progress = None,
 ) -> None: ...
 def read_labels(
-    path: str, *, format: str | None = None, renormalise: bool = False, threads: int = 0
+    path: str, *, format: str | None = None, renormalise: bool = False, threads: int = 0, multi_label: bool = False
 ) -> tuple[list[str], list[str], Array]: ...
 def write_labels(
     path: str, tasks: Sequence[str], classes: Sequence[str], p: Any, *, format: str | None = None, threads: int = 0

@@ -12,6 +12,7 @@ from ._categories import Categories, declared_by
 from ._columns import is_pandas
 from ._estimator import seed_of
 from ._figures import Figures, make_table
+from ._groups import _metric_columns
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
 from ._checks import device_of, listed, real, integer
 from ._running import ProgressLike
@@ -33,16 +34,21 @@ class Evaluation(Figures):
 
     Figures are attributes (``e.accuracy``: a number, or None where it cannot be measured) and, with interval, n and the
     reason for a missing value, items (``e["accuracy"]``: a Metric). ``by_class``, ``bins`` and ``items`` are tables,
-    ``confusion`` an array (gold, predicted); they are None if they are empty. ``over`` is what intervals of
+    ``confusion`` an array (gold, predicted). ``by_class_share`` has soft precision, recall and F1 per class, ``human_bins``
+    the mean predicted and human shares and entropies in bins. They are None if they are empty. ``over`` is what intervals of
     figures against people hold for; ``few_annotators``: other annotators might reverse the result.
     """
 
-    def __init__(self, found: dict[str, Any], aligned: Aligned, gold: np.ndarray | None, human: bool) -> None:
+    def __init__(
+        self, found: dict[str, Any], aligned: Aligned, gold: np.ndarray | None, human: bool, multi_label: bool = False
+    ) -> None:
         needs = {m["name"]: m for m in _core.metrics()}
         self._figures = {
             name: m
             for name, m in figures_of(found["metrics"]).items()
-            if (gold is not None or not needs[name]["needs_gold"]) and (human or not needs[name]["needs_human"])
+            if (gold is not None or not needs[name]["needs_gold"])
+            and (human or not needs[name]["needs_human"])
+            and (multi_label or not needs[name]["needs_sets"])
         }
         self._arrows = {name: {"higher": " ↑", "lower": " ↓"}.get(m["better"], "") for name, m in needs.items()}
         self.n_items: int = found["n_items"]
@@ -78,6 +84,23 @@ class Evaluation(Figures):
                         [np.nan if r[c]["ci_high"] is None else r[c]["ci_high"] for r in rows]
                     )
             self.by_class = make_table(columns, "label", pandas)
+        self.by_class_share: Any = None
+        if found["soft_classes"]:
+            rows = found["soft_classes"]
+            columns = {"label": self.classes}
+            columns.update({f"{c}_share": np.array([r[c] for r in rows]) for c in ("human", "predicted")})
+            for c in ("precision", "recall", "f1", "brier", "cross_entropy"):
+                columns.update(_metric_columns(c, [r[c] for r in rows]))
+            self.by_class_share = make_table(columns, "label", pandas)
+        self.human_bins: Any = None
+        bins = columns_of(found["human_bins"])
+        if len(bins["n"]):
+            of_class = bins.pop("class")
+            entropy = (of_class < 0) | (of_class >= k)
+            names = np.empty(len(of_class), dtype=object)
+            names[:] = [None if e else self.classes.tolist()[c] for c, e in zip(of_class.tolist(), entropy)]
+            kind = np.where(entropy, "entropy", "probability").astype(object)
+            self.human_bins = make_table({"quantity": kind, "label": names, **bins}, None, pandas)
         bins = columns_of(found["bins"])
         self.bins: Any = make_table(bins, None, pandas) if len(bins["n"]) else None
         self.items: Any = None
@@ -112,6 +135,7 @@ def evaluate(
     resamples: int = 1000,
     fraction: float = 1.0,
     ordinal: bool = False,
+    multi_label: bool = False,
     keep_items: bool = False,
     top_k: int = 3,
     n_splits: int = 5,
@@ -147,6 +171,9 @@ def evaluate(
     ordinal : bool
         The order of the classes has a meaning: wasserstein, absolute_error, ranked_probability_score. This is assumed
         of labels whose type declares an order (an ordered Categorical, an Enum).
+    multi_label : bool
+        Labels are sets of classes: each value is the probability that the class belongs to the task, such as
+        ``scaled(votes).labels`` or shares of annotators. Metrics are means over the classes.
     keep_items : bool
         Also the values of single items, in ``items``.
     lenient : bool
@@ -157,9 +184,11 @@ def evaluate(
     device : str
         Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
     """
-    tables = [label_table(pred, "predictions")]
+    if multi_label and gold is not None:
+        raise _core.OptionError("gold labels of sets of classes are human labels of 0 and 1; pass them as human")
+    tables = [label_table(pred, "predictions", multi_label)]
     if human is not None:
-        tables.append(label_table(human, "human"))
+        tables.append(label_table(human, "human", multi_label))
     declared = None if gold is None else declared_by(gold)
     aligned = Aligned(tables, lenient, classes=_in_declared_order(tables, declared))
     if gold is not None and lenient:
@@ -172,7 +201,7 @@ def evaluate(
             f"gold: no task of the predictions ({aligned.tasks.ids[0]!r}, ...) has a label; do the ids match?"
         )
     group, n_groups = _group_numbers(groups, aligned.tasks)
-    votes = _votes_of(human, aligned)
+    votes = {} if multi_label else _votes_of(human, aligned)
     with Watching(n_jobs, progress) as watching:
         found = _core.evaluate(
             aligned.p[0],
@@ -193,6 +222,7 @@ def evaluate(
             n_bins=integer("n_bins", n_bins, 1, 200),
             device=device_of(device),
             over=over,
+            multi_label=multi_label,
             **votes,
             **watching,
         )
@@ -202,7 +232,7 @@ def evaluate(
     aligned.categories = aligned.categories or declared_by(gold)
     if aligned.categories is not None:
         aligned.categories = aligned.categories.of_classes(aligned.classes.ids)
-    return Evaluation(found, aligned, codes, human is not None)
+    return Evaluation(found, aligned, codes, human is not None, multi_label)
 
 
 def _votes_of(human: Any, aligned: Aligned) -> dict[str, Any]:

@@ -37,7 +37,9 @@ class LabelTable:
         pandas: bool = False,
         what: str = "labels",
         categories: Categories | None = None,
+        multi_label: bool = False,
     ) -> None:
+        self._multi_label = multi_label
         self.p = np.ascontiguousarray(p, dtype=np.float64)
         if self.p.ndim != 2:
             raise _core.DataError(f"{what}: a row per task and a column per class, not {self.p.ndim} dimensions")
@@ -68,6 +70,13 @@ class LabelTable:
             raise _core.DataError(
                 f"{self.what}: task {self.task(i)!r} has a probability of {self.p[i][bad[i]][0]}; it must be 0 or more"
             )
+        if self._multi_label:
+            if (self.p > 1).any():
+                i = int(np.argmax((self.p > 1).any(axis=1)))
+                raise _core.DataError(
+                    f"{self.what}: task {self.task(i)!r} has a probability of {self.p[i].max()}; it must be at most 1"
+                )
+            return
         off = np.abs(self.p.sum(axis=1) - 1) > _SLACK
         if off.any():
             i = int(np.argmax(off))
@@ -125,36 +134,36 @@ def _hard(what: str) -> str:
     )
 
 
-def label_table(data: Any, what: str = "labels") -> LabelTable:
-    """A table of distributions of whatever holds one."""
+def label_table(data: Any, what: str = "labels", multi_label: bool = False) -> LabelTable:
+    """A table of distributions of whatever holds one; with multi_label, of probabilities of each class."""
     if isinstance(data, LabelTable):
         return data
     if isinstance(data, (str, os.PathLike)):
-        data = read_labels(data)
+        data = read_labels(data, multi_label=multi_label)
     pandas = False
     if hasattr(data, "result_") and hasattr(data, "_is_fitted"):  # a fitted estimator
         pandas = data.votes_.pandas
         data = data.result_
     if isinstance(data, SoftLabels):
-        return LabelTable(data.p, data.tasks, data.classes, pandas, what, data.categories)
+        return LabelTable(data.p, data.tasks, data.classes, pandas, what, data.categories, multi_label)
     if is_pandas(data):
         if data.ndim != 2:
             raise TypeError(_hard(what))
         if "task" in data.columns:
             chosen = _class_columns(data.columns)
             p = _probabilities({c: frame_column(data, what, [c]) for c, _ in chosen}, chosen, what)
-            return LabelTable(p, frame_column(data, what, ["task"]), [k for _, k in chosen], True, what)
+            return LabelTable(p, frame_column(data, what, ["task"]), [k for _, k in chosen], True, what, None, multi_label)
         if any(kind == object for kind in data.dtypes) or any(hasattr(kind, "na_value") for kind in data.dtypes):
             places = list(enumerate(data.columns))  # nullable numbers, or texts by mistake
             _probabilities({k: data.iloc[:, i] for i, k in places}, [(k, k) for _, k in places], what)
         p = data.to_numpy(dtype=np.float64, na_value=np.nan)
-        return LabelTable(p, data.index, data.columns, True, what, declared_by(data.columns))
+        return LabelTable(p, data.index, data.columns, True, what, declared_by(data.columns), multi_label)
     if isinstance(data, Mapping) and data and all(isinstance(v, Mapping) for v in data.values()):  # {task: {class: p}}
         classes: dict[Any, None] = {}
         for row in data.values():
             classes.update(dict.fromkeys(row))
         order = _sorted(list(classes))
-        return LabelTable([[row.get(c, 0.0) for c in order] for row in data.values()], list(data), order, False, what)
+        return LabelTable([[row.get(c, 0.0) for c in order] for row in data.values()], list(data), order, False, what, None, multi_label)
     if isinstance(data, Values) or (isinstance(data, Mapping) and data and np.ndim(next(iter(data.values()))) == 0):
         raise TypeError(_hard(what))
     columns = (
@@ -174,6 +183,8 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
             [k for _, k in chosen],
             False,
             what,
+            None,
+            multi_label,
         )
     try:
         array = np.asarray(data, dtype=np.float64)
@@ -182,13 +193,15 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
             f"{what}: {type(data).__name__} holds no distributions: give SoftLabels, a DataFrame (rows tasks, "
             "columns classes) or an array"
         ) from None
-    return LabelTable(array, None, None, False, what)
+    return LabelTable(array, None, None, False, what, None, multi_label)
 
 
-def read_labels(path: str | os.PathLike[str], *, format: str | None = None, renormalise: bool = False) -> SoftLabels:
+def read_labels(
+    path: str | os.PathLike[str], *, format: str | None = None, renormalise: bool = False, multi_label: bool = False
+) -> SoftLabels:
     """Soft labels of a file: CSV, TSV or JSONL as ``dissent labels`` writes them, or npy with its lists of tasks and
-    classes."""
-    tasks, classes, p = _core.read_labels(os.fspath(path), format=format, renormalise=renormalise)
+    classes. multi_label: probabilities of each class, which need not sum to 1."""
+    tasks, classes, p = _core.read_labels(os.fspath(path), format=format, renormalise=renormalise, multi_label=multi_label)
     return SoftLabels(tasks, classes, np.asarray(p))
 
 

@@ -23,7 +23,7 @@ static bool is_plain_mean(size_t metric)
 
 typedef struct {
     dis_context *ctx;
-    const dis_evaluation *e;
+    dis_evaluation *e;
     const dis_evaluation_votes *from;
     dis_votes_view votes;
     bool wanted[DIS_EVALUATION_METRICS];
@@ -169,8 +169,11 @@ static dis_status leave_block(jackknife *l, size_t b)
     DIS_TRY(evaluate_without(l, (uint32_t)b, &without, &n));
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         l->value[b * DIS_EVALUATION_METRICS + m] =
-            without && !without->metric[m].reason ? without->metric[m].value : (double)NAN;
+            without && !without->metric[m].reason
+                ? dis__metrics[m].root ? without->squared[m] : without->metric[m].value
+                : (double)NAN;
     if (without) add_squares(l, without, n);
+    dis__soft_variances_add(l->e, b, l->human, l->row, without ? n : 0);
     dis_evaluation_destroy(without);
     return DIS_OK;
 }
@@ -181,8 +184,11 @@ static dis_status prepare(jackknife *l)
 {
     const size_t n = l->e->in.n_items, K = l->e->in.n_classes;
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
-        l->wanted[m] = l->e->wanted[m] && dis__metrics[m].row.needs & DIS_NEEDS_HUMAN;
+        l->wanted[m] = l->e->wanted[m] && dis__metrics[m].row.needs & DIS_NEEDS_HUMAN &&
+                       !(dis__metrics[m].soft && dis__metrics[m].aggregate == DIS_OWN_CODE);
     DIS_TRY(make_blocks(l));
+    l->e->df_annotators = dis__annotator_df(l->blocks.effective);
+    DIS_TRY(dis__soft_variances_create(l->e, l->blocks.n_blocks ? l->blocks.n_blocks : 1));
     DIS_TRY(dis__alloc_array(&l->task, l->votes.n_votes, sizeof *l->task));
     DIS_TRY(dis__alloc_array(&l->worker, l->votes.n_votes, sizeof *l->worker));
     DIS_TRY(dis__alloc_array(&l->label, l->votes.n_votes, sizeof *l->label));
@@ -209,7 +215,7 @@ static dis_status run(jackknife *l, dis__crossed_variances *out)
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) out[m] = (dis__crossed_variances){.votes = NAN};
     for (size_t m = 0; m < DIS_EVALUATION_METRICS && l->blocks.n_workers > 1; m++) {
         out[m].annotators = dis__jackknife(l->value + m, l->blocks.n_blocks, DIS_EVALUATION_METRICS);
-        out[m].df_annotators = dis__annotator_df(l->blocks.effective);
+        out[m].df_annotators = l->e->df_annotators;
         out[m].df_items = (double)l->e->in.n_items - 1;
     }
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)

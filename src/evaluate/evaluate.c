@@ -35,6 +35,7 @@ typedef struct {
     bool used[DIS_ITEM_COLUMNS];
     size_t n_jobs;
     double *tile;        /* per thread: (DIS_ITEM_COLUMNS, TILE) for columns that are not kept */
+    double *scratch;     /* per thread, for sets of classes */
     dis__item_sums *sum; /* per job */
 } item_work;
 
@@ -61,7 +62,11 @@ static dis_status items_job(void *arg, size_t j, int thread)
         double *column[DIS_ITEM_COLUMNS];
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
             column[c] = e->column[c] ? e->column[c] + first : w->tile + ((size_t)thread * DIS_ITEM_COLUMNS + c) * TILE;
-        DIS_KERNEL_SELECT(dis__item_metrics)(&w->args, first, many, column, e->predicted + first, &s->counts);
+        if (e->in.multi_label && !w->args.labels_only)
+            dis__set_metrics(&w->args, first, many, column, e->predicted + first, &s->counts,
+                             w->scratch + (size_t)thread * dis__set_metrics_scratch(e->in.n_classes));
+        else
+            DIS_KERNEL_SELECT(dis__item_metrics)(&w->args, first, many, column, e->predicted + first, &s->counts);
         if (w->args.labels_only) continue;
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
             if (w->used[c]) s->sum[c] += DIS_KERNEL_SELECT(dis__item_sum)(column[c], many);
@@ -141,11 +146,19 @@ static dis_status pass_over_items(dis_context *ctx, dis_evaluation *e, dis__item
                                   TILE * sizeof *w.tile),
                  end);
     DIS_TRY_GOTO(status, dis__alloc_array(&w.sum, w.n_jobs, sizeof *w.sum), end);
+    if (e->in.multi_label)
+        DIS_TRY_GOTO(status,
+                     dis__alloc_array(&w.scratch,
+                                      dis__saturating_size((size_t)dis_context_n_threads(ctx),
+                                                           dis__set_metrics_scratch(e->in.n_classes), 0),
+                                      sizeof *w.scratch),
+                     end);
     DIS_TRY_GOTO(status, dis__run_jobs(ctx, w.n_jobs, items_job, &w), end);
     sum_jobs(&w, out);
 end:
     dis__free(w.tile);
     dis__free(w.sum);
+    dis__free(w.scratch);
     return status;
 }
 
@@ -163,16 +176,21 @@ void dis__metric_set_undefined(dis_evaluation *e, dis_evaluation_metric m, const
     e->wanted[m] = false;
 }
 
+size_t dis__n_answers(const dis_evaluation *e)
+{
+    return e->in.multi_label ? 2 : e->in.n_classes;
+}
+
 static void set_means(dis_evaluation *e, const dis__item_sums *s)
 {
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const dis__metric *row = &dis__metrics[m];
-        const char *reason = row->undefined ? row->undefined(e->in.n_classes, e->o.top_k) : NULL;
+        const char *reason = row->undefined ? row->undefined(dis__n_answers(e), e->o.top_k) : NULL;
         if (reason) dis__metric_set_undefined(e, (dis_evaluation_metric)m, reason);
         if (row->aggregate != DIS_MEAN_OF_ITEMS) continue;
         const size_t n = row->row.needs & DIS_NEEDS_GOLD ? e->view.n_gold : e->in.n_items;
         dis__metric_set(e, (dis_evaluation_metric)m,
-                        dis__metric_from_mean(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
+                        dis__metric_from_mean(row, s->sum[row->column] / (double)n, dis__n_answers(e)), n);
     }
 }
 
@@ -229,6 +247,8 @@ static dis_status check(const dis_evaluation_input *in, const dis_evaluation_opt
     if (o->n_bins < 1 || o->n_bins > DIS_EVALUATION_MAX_BINS)
         return dis__fail(DIS_EUSAGE, "the number of bins must be from 1 to %d", DIS_EVALUATION_MAX_BINS);
     if (!(o->fraction > 0 && o->fraction <= 1)) return dis__fail(DIS_EUSAGE, "the fraction must be above 0, at most 1");
+    if (in->multi_label && in->gold)
+        return dis__fail(DIS_EUSAGE, "gold labels of sets of classes are human labels of 0 and 1");
     if (o->top_k < 1) return dis__fail(DIS_EUSAGE, "top_k must be at least 1");
     for (size_t i = 0; in->gold && i < in->n_items; i++)
         if (in->gold[i] < -1 || (in->gold[i] >= 0 && (size_t)in->gold[i] >= in->n_classes))
@@ -251,13 +271,14 @@ static void select_metrics(dis_evaluation *e)
 {
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const unsigned needs = dis_evaluation_metric_get(m)->needs;
-        const char *reason = !is_selected(&e->o, m)                      ? "not requested"
-                             : needs & DIS_NEEDS_WORKERS                 ? "predictions are not of single workers"
-                             : needs & DIS_NEEDS_GOLD && !e->in.gold     ? "there are no gold labels"
-                             : needs & DIS_NEEDS_HUMAN && !e->in.human   ? "there are no human labels"
-                             : needs & DIS_NEEDS_ORDER && !e->o.ordinal  ? "the classes have no order"
-                             : needs & DIS_NEEDS_GOLD && !e->view.n_gold ? "no item has a gold label"
-                                                                         : NULL;
+        const char *reason = !is_selected(&e->o, m)                         ? "not requested"
+                             : needs & DIS_NEEDS_WORKERS                    ? "predictions are not of single workers"
+                             : needs & DIS_NEEDS_GOLD && !e->in.gold        ? "there are no gold labels"
+                             : needs & DIS_NEEDS_HUMAN && !e->in.human      ? "there are no human labels"
+                             : needs & DIS_NEEDS_ORDER && !e->o.ordinal     ? "the classes have no order"
+                             : needs & DIS_NEEDS_SETS && !e->in.multi_label ? "labels are not sets of classes"
+                             : needs & DIS_NEEDS_GOLD && !e->view.n_gold    ? "no item has a gold label"
+                                                                            : NULL;
         e->wanted[m] = !reason;
         e->metric[m] = dis__metric_undefined(reason);
     }
@@ -292,6 +313,28 @@ static void set_item_views(dis_evaluation *e)
     e->view.items = (dis_evaluation_items){.predicted = e->predicted, .n_columns = n, .column = e->item_column};
 }
 
+static bool has_soft_scores(const dis_evaluation *e)
+{
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
+        if (e->wanted[m] && dis__metrics[m].soft && dis__metrics[m].aggregate == DIS_OWN_CODE) return true;
+    return false;
+}
+
+/* Metrics that are estimated as squares; negative estimates become 0. */
+static void take_roots(dis_evaluation *e)
+{
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
+        dis_metric *x = &e->metric[m];
+        if (!dis__metrics[m].root || x->reason) continue;
+        e->squared[m] = x->value;
+        x->value = sqrt(fmax(x->value, 0));
+        x->ci_low = sqrt(fmax(x->ci_low, 0));
+        x->ci_high = sqrt(fmax(x->ci_high, 0));
+        if (x->has_interval) continue;
+        x->ci_low = x->ci_high = NAN;
+    }
+}
+
 static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
 {
     e->view.n_items = e->in.n_items;
@@ -315,16 +358,23 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
         if (!e->labels_only) DIS_TRY_GOTO(status, set_bins(e, sums), end);
         DIS_TRY_GOTO(status, dis__class_scores_compute(e), end);
     }
+    if (e->in.human && has_soft_scores(e)) DIS_TRY_GOTO(status, dis__soft_scores_compute(e), end);
     DIS_TRY_GOTO(status, compute_others(ctx, e, sums), end);
     e->view.interval_scope = DIS_INTERVAL_ITEMS;
-    if (e->in.human && e->in.votes && dis_votes_get_view(e->in.votes->votes).start && e->o.resamples &&
-        e->o.fraction >= 1 && e->o.interval_scope == DIS_INTERVAL_ANNOTATORS) {
+    if (e->in.human && e->in.votes && !e->in.multi_label && dis_votes_get_view(e->in.votes->votes).start &&
+        e->o.resamples && e->o.fraction >= 1 && e->o.interval_scope == DIS_INTERVAL_ANNOTATORS) {
         e->view.interval_scope = DIS_INTERVAL_ANNOTATORS;
         DIS_TRY_GOTO(status, dis__evaluation_annotator_variance(ctx, e), end);
     }
-    if (e->o.resamples) DIS_TRY_GOTO(status, dis__evaluation_intervals_compute(ctx, e), end);
+    if (e->o.resamples) {
+        if (!e->soft) DIS_TRY_GOTO(status, dis__soft_variances_create(e, 0), end);
+        DIS_TRY_GOTO(status, dis__evaluation_intervals_compute(ctx, e), end);
+    }
+    take_roots(e);
     if (e->o.keep_items) set_item_views(e);
 end:
+    dis__soft_variances_destroy(e->soft);
+    e->soft = NULL;
     dis__free(sums);
     return status;
 }
@@ -394,6 +444,8 @@ void dis_evaluation_destroy(dis_evaluation *e)
     dis__free(e->classes);
     dis__free(e->confusion);
     dis__free(e->bin);
+    dis__free(e->human_bin);
+    dis__free(e->soft_classes);
     dis__free(e->cells.count);
     dis__free(e->cells.gold);
     dis__free(e->cells.predicted);

@@ -19,6 +19,8 @@ typedef struct {
     uint32_t *gold, *predicted;
 } dis__confusion_cells;
 
+typedef struct dis__soft_variances dis__soft_variances; /* soft_scores.c */
+
 struct dis_evaluation {
     dis_evaluation_view view;
     dis_metric metric[DIS_EVALUATION_METRICS];
@@ -38,6 +40,11 @@ struct dis_evaluation {
     dis__calibration calibration;
     dis__fitted_temperatures calibrated;
     double model_entropy_mean, human_entropy_mean;
+    dis_soft_class_scores *soft_classes;
+    dis__soft_variances *soft;              /* while intervals are computed */
+    dis_human_bin *human_bin;               /* (n_human_bins) */
+    double squared[DIS_EVALUATION_METRICS]; /* of metrics that are roots */
+    double df_annotators;                   /* of `crossed` and `soft` */
     dis__crossed_variances
         *crossed; /* (DIS_EVALUATION_METRICS) variances over annotators; NULL: intervals for new items only */
 };
@@ -90,6 +97,23 @@ double dis__correlation(double xy, double xx, double yy);
 dis_status dis__class_scores_compute(dis_evaluation *e);
 /* Their intervals. */
 dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b);
+
+/* The number of answers of a question: classes, or 2 for sets of classes. */
+size_t dis__n_answers(const dis_evaluation *e);
+
+/* soft_scores.c: scores of class shares, and the metrics that are computed from them. */
+dis_status dis__soft_scores_compute(dis_evaluation *e);
+/* Their variances over items, into e->soft; then over annotators: one call per block that is left out, with n rows
+ * (row[0 .. n - 1] of the items) and their human labels without it; then the intervals. */
+dis_status dis__soft_variances_create(dis_evaluation *e, size_t n_blocks);
+void dis__soft_variances_add(dis_evaluation *e, size_t block, const double *human, const size_t *row, size_t n);
+void dis__soft_scores_intervals(dis_evaluation *e);
+void dis__soft_variances_destroy(dis__soft_variances *soft);
+
+/* sets_metrics.c: dis__item_metrics for sets of classes: means over classes. scratch: dis__set_metrics_scratch() values. */
+size_t dis__set_metrics_scratch(size_t n_classes);
+void dis__set_metrics(const dis__item_args *args, size_t first, size_t n, double *const column[DIS_ITEM_COLUMNS],
+                      int32_t *predicted, dis__item_count_votes *counts, double *scratch);
 
 /* evaluation_intervals.c: the intervals of all metrics. */
 dis_status dis__evaluation_intervals_compute(dis_context *ctx, dis_evaluation *e);

@@ -40,7 +40,7 @@ static dis_status draw_sums(dis__resampling *r, const dis__bootstrap *b)
         for (size_t s = 0; s < b->n_resamples; s++)
             r->figure[s] =
                 dis__metric_from_mean(row, r->sums[s * r->n_columns + r->place[row->column]] / (double)b->n_draws,
-                                      e->in.n_classes);
+                                      dis__n_answers(e));
         set_interval(e, (dis_evaluation_metric)m, r->figure, b->n_resamples);
     }
     return DIS_OK;
@@ -145,6 +145,7 @@ dis_status dis__evaluation_intervals_compute(dis_context *ctx, dis_evaluation *e
     dis__progress(ctx, "bootstrap", 0);
     DIS_TRY(resample_sums(&over_all, &all, false));
     DIS_TRY(resample_others(ctx, e, &all, false));
+    dis__soft_scores_intervals(e);
     dis__progress(ctx, "bootstrap", .5);
     if (e->in.gold) {
         DIS_TRY(resample_sums(&over_gold, &gold, true));

@@ -30,7 +30,8 @@
     X(WASSERSTEIN, wasserstein, DIS_NEEDS_HUMAN | DIS_NEEDS_ORDER, true)         \
     X(HUMAN_BRIER, human_brier, DIS_NEEDS_HUMAN, true)                           \
     X(ENTROPY_GAP, entropy_gap, DIS_NEEDS_HUMAN, false)                          \
-    X(ENTROPY_EXCESS, entropy_excess, DIS_NEEDS_HUMAN, false)
+    X(ENTROPY_EXCESS, entropy_excess, DIS_NEEDS_HUMAN, false)                    \
+    X(SOFT_JACCARD, soft_jaccard, DIS_NEEDS_HUMAN, false)
 
 typedef enum {
 #define DIS__ITEM_COLUMN_ENUM(id, name, needs, listed) DIS_ITEM_##id,

@@ -176,6 +176,12 @@ static inline vec entropy_excess(const item *x)
     return model_entropy(x) - human_entropy(x);
 }
 
+/* Of distributions: sum of min(p, q) = 1 - total variation, sum of max(p, q) = 1 + total variation. */
+static inline vec soft_jaccard(const item *x)
+{
+    return (2 - x->s.apart) / (2 + x->s.apart);
+}
+
 static inline void store_column(double *const *column, dis__item_column c, size_t i, size_t many, vec x)
 {
     if (many == DIS_LANES)

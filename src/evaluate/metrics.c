@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LOG_2         0.69314718055994530942
+#define SQRT_2        1.41421356237309504880
 #define MEAN(column_) .aggregate = DIS_MEAN_OF_ITEMS, .column = (column_), .scale = 1
 #define SCORE(score_) .aggregate = DIS_CLASS_SCORE, .score = (score_)
 #define OWN(code_)    .aggregate = DIS_OWN_CODE, .code = (code_)
@@ -145,7 +146,8 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
                                       .aggregate = DIS_MEAN_OF_ITEMS,
                                       .column = DIS_ITEM_TOTAL_VARIATION,
                                       .scale = -1,
-                                      .shift = 1},
+                                      .shift = 1,
+                                      .soft = DIS_SOFT_F1},
     [DIS_EVALUATION_PO_JSD] = {{"po_jsd", "PO-JSD", "1 - mean Jensen-Shannon divergence of p and q in bits", "higher",
                                 "", DIS_NEEDS_HUMAN, 0, 1},
                                .aggregate = DIS_MEAN_OF_ITEMS,
@@ -156,6 +158,36 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
                                         "mean H(q) - H(p), nats: above 0, the model is less certain than people",
                                         "none", "nats", DIS_NEEDS_HUMAN, -INFINITY, INFINITY},
                                        MEAN(DIS_ITEM_ENTROPY_EXCESS)},
+    [DIS_EVALUATION_SOFT_MACRO_F1] = {{"soft_macro_f1", "soft macro-F1", "mean over classes of the F1 of class shares",
+                                       "higher", "", DIS_NEEDS_HUMAN, 0, 1},
+                                      OWN(NULL),
+                                      .soft = DIS_SOFT_MACRO_F1},
+    [DIS_EVALUATION_HUMAN_CALIBRATION_ERROR] =
+        {{"human_calibration_error", "distribution calibration error",
+          "root of the mean squared gap of shares of people and predictions, per class and bin, without noise", "lower",
+          "", DIS_NEEDS_HUMAN, 0, SQRT_2},
+         OWN(&dis__distribution_calibration),
+         .root = true},
+    [DIS_EVALUATION_ENTROPY_CALIBRATION_ERROR] =
+        {{"entropy_calibration_error", "entropy calibration error",
+          "root of the mean squared gap of H(p) and H(q) per bin of H(q), without noise, nats", "lower", "nats",
+          DIS_NEEDS_HUMAN, 0, INFINITY},
+         OWN(&dis__entropy_calibration),
+         .root = true},
+    [DIS_EVALUATION_SOFT_PRECISION] = {{"soft_precision", "soft precision",
+                                        "sets of classes: sum of min(p, q) over the sum of q, all classes pooled",
+                                        "higher", "", DIS_NEEDS_HUMAN | DIS_NEEDS_SETS, 0, 1},
+                                       OWN(NULL),
+                                       .soft = DIS_SOFT_PRECISION},
+    [DIS_EVALUATION_SOFT_RECALL] = {{"soft_recall", "soft recall",
+                                     "sets of classes: sum of min(p, q) over the sum of p, all classes pooled",
+                                     "higher", "", DIS_NEEDS_HUMAN | DIS_NEEDS_SETS, 0, 1},
+                                    OWN(NULL),
+                                    .soft = DIS_SOFT_RECALL},
+    [DIS_EVALUATION_SOFT_JACCARD] = {{"soft_jaccard", "soft Jaccard",
+                                      "sets of classes: mean over items of the sum of min(p, q) over that of max(p, q)",
+                                      "higher", "", DIS_NEEDS_HUMAN | DIS_NEEDS_SETS, 0, 1},
+                                     MEAN(DIS_ITEM_SOFT_JACCARD)},
 };
 
 const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS] = {

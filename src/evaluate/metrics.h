@@ -21,10 +21,20 @@ typedef enum {
     DIS_SCORES
 } dis__class_score;
 
-/* calibrated_metric.c, calibration_error.c, entropy_correlations.c */
+/* What soft_scores.c computes from the shares of classes. */
+typedef enum {
+    DIS_SOFT_NONE,
+    DIS_SOFT_MACRO_F1,
+    DIS_SOFT_F1, /* the following pool all classes, and are for sets of classes */
+    DIS_SOFT_PRECISION,
+    DIS_SOFT_RECALL,
+    DIS_SOFT_SCORES
+} dis__soft_score;
+
+/* calibrated_metric.c, calibration_error.c, entropy_correlations.c, human_calibration.c */
 typedef struct dis__metric_code dis__metric_code; /* evaluation_internal.h */
 extern const dis__metric_code dis__calibrated_log_likelihood, dis__calibration_error, dis__entropy_correlation,
-    dis__entropy_spearman;
+    dis__entropy_spearman, dis__distribution_calibration, dis__entropy_calibration;
 
 typedef struct {
     dis_evaluation_metric_row row;
@@ -34,6 +44,8 @@ typedef struct {
     bool in_log_k;                /* the mean is divided by log K */
     dis__class_score score;       /* of DIS_CLASS_SCORE */
     const dis__metric_code *code; /* of DIS_OWN_CODE */
+    dis__soft_score soft;         /* computed there: of DIS_OWN_CODE, or if labels are sets */
+    bool root;                    /* estimated and resampled as its square */
     /* Why the metric has no value for so many classes and this k; NULL: it has one. NULL: it always has one. */
     const char *(*undefined)(size_t n_classes, size_t top_k);
 } dis__metric;

@@ -103,3 +103,17 @@ void dis__crossed_interval_linear(const dis__crossed_variances *v, double min, d
     m->ci_low = fmax(m->value - reach, min);
     m->ci_high = fmin(m->value + reach, max);
 }
+
+void dis__share_interval(double variance, double df, double n, dis_metric *m)
+{
+    if (m->reason) return;
+    if (!(df > 0)) {
+        m->no_interval = DIS_NO_INTERVAL_ONE_ITEM;
+        return;
+    }
+    const double of_one = m->value * (1 - m->value), votes = variance > 0 && of_one > 0 ? of_one / variance : n;
+    const double quantile = dis__student_critical(.025, df);
+    m->has_interval = true;
+    m->ci_low = fmax(dis__wilson_bound(m->value, votes, quantile, -1), 0);
+    m->ci_high = fmin(dis__wilson_bound(m->value, votes, quantile, 1), 1);
+}

@@ -50,5 +50,8 @@ double dis__crossed_variance_sum(const dis__crossed_variances *v, double *df);
 void dis__crossed_interval(const dis__crossed_variances *v, double min, double max, dis_metric *metric);
 /* The same, symmetric around the value and clipped to its range: for means and differences. */
 void dis__crossed_interval_linear(const dis__crossed_variances *v, double min, double max, dis_metric *metric);
+/* The interval of a share with this variance: Wilson's for as many observations as have it, with Student's t. `n`: how many
+ * there are if the variance is 0. */
+void dis__share_interval(double variance, double df, double n, dis_metric *metric);
 
 #endif

@@ -68,7 +68,7 @@ static void selections_equal_all_metrics(void **state)
     dis_evaluation *all = run(&in, &o);
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         bool wanted[DIS_EVALUATION_METRICS] = {false};
-        if (dis_evaluation_metric_get(m)->needs & DIS_NEEDS_WORKERS) continue;
+        if (dis_evaluation_metric_get(m)->needs & (DIS_NEEDS_WORKERS | DIS_NEEDS_SETS)) continue;
         wanted[m] = true;
         o.n_metrics = DIS_EVALUATION_METRICS;
         o.metrics = wanted;

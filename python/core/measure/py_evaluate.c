@@ -27,6 +27,32 @@ static PyObject *classes_of(const dis_evaluation_view *v)
     return list;
 }
 
+static PyObject *soft_classes_of(const dis_evaluation_view *v)
+{
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; list && v->soft_classes && k < v->n_classes; k++) {
+        const dis_soft_class_scores *s = &v->soft_classes[k];
+        PyObject *row = Py_BuildValue("{sNsNsNsNsNsNsN}", "human", core_real(s->human), "predicted",
+                                      core_real(s->predicted), "precision", core_metric(&s->precision), "recall",
+                                      core_metric(&s->recall), "f1", core_metric(&s->f1), "brier",
+                                      core_metric(&s->brier), "cross_entropy", core_metric(&s->cross_entropy));
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *human_bins_of(core_state *state, const dis_evaluation_view *v)
+{
+    static const core_field fields[] = {{"class", offsetof(dis_human_bin, class_index), CORE_FIELD_SIZE},
+                                        {"above", offsetof(dis_human_bin, low), CORE_FIELD_REAL},
+                                        {"up_to", offsetof(dis_human_bin, high), CORE_FIELD_REAL},
+                                        {"n", offsetof(dis_human_bin, n), CORE_FIELD_U64},
+                                        CORE_FIELD(dis_human_bin, predicted, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_human_bin, human, CORE_FIELD_REAL)};
+    return CORE_FIELDS(state, v->human_bin, v->n_human_bins, fields);
+}
+
 static PyObject *bins_of(core_state *state, const dis_evaluation_view *v)
 {
     static const core_field fields[] = {{"above", offsetof(dis_reliability_bin, low), CORE_FIELD_REAL},
@@ -82,7 +108,8 @@ static PyObject *describe(core_state *state, const dis_evaluation_view *v)
             0 ||
         core_put(d, "classes", classes_of(v)) < 0 ||
         core_put(d, "confusion", core_counts(state, v->confusion, k * k)) < 0 ||
-        core_put(d, "bins", bins_of(state, v)) < 0 || core_put(d, "temperatures", temperatures_of(v)) < 0 ||
+        core_put(d, "bins", bins_of(state, v)) < 0 || core_put(d, "soft_classes", soft_classes_of(v)) < 0 ||
+        core_put(d, "human_bins", human_bins_of(state, v)) < 0 || core_put(d, "temperatures", temperatures_of(v)) < 0 ||
         core_put(d, "items", items_of(state, v)) < 0)
         Py_CLEAR(d);
     return d;
@@ -152,10 +179,10 @@ int core_parse_vote_places(core_state *state, PyObject *table, PyObject *item, P
 
 static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"q",        "n_items", "n_classes", "gold",     "human",   "group",      "n_groups",
-                            "metrics",  "seed",    "resamples", "fraction", "ordinal", "keep_items", "top_k",
-                            "n_splits", "n_bins",  "threads",   "progress", "device",  "votes",      "labels",
-                            "item",     "class_",  "over",      NULL};
+    static char *names[] = {"q",        "n_items", "n_classes", "gold",        "human",   "group",      "n_groups",
+                            "metrics",  "seed",    "resamples", "fraction",    "ordinal", "keep_items", "top_k",
+                            "n_splits", "n_bins",  "threads",   "progress",    "device",  "votes",      "labels",
+                            "item",     "class_",  "over",      "multi_label", NULL};
     const char *device = NULL, *labels = NULL, *over = NULL;
     PyObject *table = NULL, *item = NULL, *class = NULL;
     core_vote_places votes = {.place = NULL};
@@ -163,11 +190,11 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     Py_ssize_t n_items, n_classes, n_groups = 0, top_k = 3, n_splits = 5, n_bins = 15;
     unsigned long long seed = 0, resamples = 0;
     dis_evaluation_options o = dis_evaluation_options_default();
-    int ordinal = 0, keep_items = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OOOnOKKdppnnniOzOzOOz:evaluate", names, &q, &n_items,
+    int ordinal = 0, keep_items = 0, threads = 0, multi_label = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OOOnOKKdppnnniOzOzOOzp:evaluate", names, &q, &n_items,
                                      &n_classes, &gold, &human, &group, &n_groups, &list, &seed, &resamples,
                                      &o.fraction, &ordinal, &keep_items, &top_k, &n_splits, &n_bins, &threads,
-                                     &progress, &device, &table, &labels, &item, &class, &over))
+                                     &progress, &device, &table, &labels, &item, &class, &over, &multi_label))
         return NULL;
     core_state *state = core_state_of_module(module);
     bool wanted[DIS_EVALUATION_METRICS] = {false}, some;
@@ -177,8 +204,14 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     tables t = {0};
     core_call call;
     const int groups = group && group != Py_None;
-    if (core_rows_must(q, "predictions", n, k, &t.q) == 0 && core_gold_get(gold, "gold", n, k, &t.gold) == 0 &&
-        core_rows_get(human, "human", n, k, &t.human) == 0 &&
+    int (*const get)(PyObject *, const char *, size_t, size_t, Py_buffer *) =
+        multi_label ? core_shares_get : core_rows_get;
+    if (q == Py_None) {
+        PyErr_SetString(PyExc_TypeError, "predictions must be an array");
+        return NULL;
+    }
+    if (get(q, "predictions", n, k, &t.q) == 0 && core_gold_get(gold, "gold", n, k, &t.gold) == 0 &&
+        get(human, "human", n, k, &t.human) == 0 &&
         (!groups || core_get_buffer(group, "groups", CORE_UINT32, n_items, &t.group) == 0) &&
         core_parse_vote_places(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
@@ -195,7 +228,8 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
                                          .human = t.human.buf,
                                          .group = t.group.buf,
                                          .n_groups = n_groups > 0 ? (size_t)n_groups : 0,
-                                         .votes = votes.place ? &from : NULL};
+                                         .votes = votes.place ? &from : NULL,
+                                         .multi_label = multi_label != 0};
         o.seed = seed;
         o.resamples = resamples;
         o.ordinal = ordinal != 0;
@@ -390,10 +424,11 @@ static PyObject *metric_rows(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_evaluation_metric_row *r;
     for (size_t i = 0; list && (r = dis_evaluation_metric_get(i)); i++) {
-        PyObject *row = Py_BuildValue("{sssssssssOsOsO}", "name", r->name, "summary", r->summary, "better", r->better,
+        PyObject *row = Py_BuildValue("{sssssssssOsOsOsO}", "name", r->name, "summary", r->summary, "better", r->better,
                                       "unit", r->unit, "needs_gold", r->needs & DIS_NEEDS_GOLD ? Py_True : Py_False,
                                       "needs_human", r->needs & DIS_NEEDS_HUMAN ? Py_True : Py_False, "needs_order",
-                                      r->needs & DIS_NEEDS_ORDER ? Py_True : Py_False);
+                                      r->needs & DIS_NEEDS_ORDER ? Py_True : Py_False, "needs_sets",
+                                      r->needs & DIS_NEEDS_SETS ? Py_True : Py_False);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }

@@ -47,6 +47,8 @@ int core_gold_get(PyObject *object, const char *what, size_t n_items, size_t n_c
 int core_gold_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
 /* A table (n_items, n_classes) of distributions; None likewise. ValueError that names the row. */
 int core_rows_get(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
+/* The same for a probability of each class; rows need not sum to 1. */
+int core_shares_get(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
 /* The same for a table that must be there: TypeError for None. */
 int core_rows_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
 void core_buffer_free(Py_buffer *view);

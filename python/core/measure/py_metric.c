@@ -152,6 +152,22 @@ int core_rows_get(PyObject *object, const char *what, size_t n_items, size_t n_c
     return 0;
 }
 
+int core_shares_get(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view)
+{
+    if (!object || object == Py_None) return 0;
+    if (core_get_buffer(object, what, CORE_FLOAT64, (Py_ssize_t)(n_items * n_classes), view) < 0) {
+        view->obj = NULL;
+        return -1;
+    }
+    for (size_t i = 0; i < n_items * n_classes; i++)
+        if (!(((const double *)view->buf)[i] >= 0 && ((const double *)view->buf)[i] <= 1)) {
+            PyErr_Format(PyExc_ValueError, "%s: row %zu has a value that is not a probability", what, i / n_classes);
+            core_buffer_free(view);
+            return -1;
+        }
+    return 0;
+}
+
 int core_gold_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view)
 {
     if (object != Py_None) return core_gold_get(object, what, n_items, n_classes, view);

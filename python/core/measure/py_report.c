@@ -320,15 +320,16 @@ static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
 
 static PyObject *read_labels(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path", "format", "renormalise", "threads", NULL};
+    static char *names[] = {"path", "format", "renormalise", "threads", "multi_label", NULL};
     const char *path;
     dis_labels_read_options o = dis_labels_read_options_default();
-    int renormalise = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zpi:read_labels", names, &path, &o.format, &renormalise,
-                                     &threads))
+    int renormalise = 0, threads = 0, multi_label = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zpip:read_labels", names, &path, &o.format, &renormalise,
+                                     &threads, &multi_label))
         return NULL;
     core_state *state = core_state_of_module(module);
     o.renormalise = renormalise != 0;
+    o.multi_label = multi_label != 0;
     core_call call;
     if (core_begin(&call, state, threads, NULL) < 0) return NULL;
     dis_labels *labels = NULL;

@@ -60,10 +60,6 @@ bool dis__conformal_includes(const dis__conformal *x, double p);
 
 dis_status dis__coverage_row_add(dis_prediction_sets *sets, const dis_coverage_row *row);
 
-/* A share with a variance and degrees of freedom: Wilson's interval for as many votes as have this variance. `n`: how
- * many there are if the variance is 0. */
-void dis__coverage_interval(double variance, double df, double n, dis_metric *metric);
-
 /* Adds rows: of all votes, classes, set sizes and entropies; of annotators. */
 dis_status dis__set_coverage_add(const dis__conformal *x);
 dis_status dis__new_annotators_add(const dis__conformal *x);

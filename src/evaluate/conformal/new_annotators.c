@@ -80,7 +80,7 @@ static dis_status add_annotators(left_out *l)
                                 .mean_size = NAN};
         const double share = l->inside[w] / l->of_worker[w], df = l->of_worker[w] - 1;
         row.coverage = (dis_metric){.value = share, .ci_low = NAN, .ci_high = NAN, .n = row.n_items};
-        dis__coverage_interval(0, df, l->of_worker[w], &row.coverage);
+        dis__share_interval(0, df, l->of_worker[w], &row.coverage);
         DIS_TRY(dis__coverage_row_add(x->out, &row));
     }
     return DIS_OK;
@@ -130,7 +130,7 @@ static dis_status add_all(left_out *l)
                             .mean_size = NAN};
     row.coverage = (dis_metric){.value = fmin(mean, 1), .ci_low = NAN, .ci_high = NAN, .n = row.n_items};
     if (v.df_annotators > 0)
-        dis__coverage_interval(variance, n > 1 ? df : 0, n, &row.coverage);
+        dis__share_interval(variance, n > 1 ? df : 0, n, &row.coverage);
     else
         row.coverage.no_interval = DIS_NO_INTERVAL_ONE_ANNOTATOR;
     return dis__coverage_row_add(x->out, &row);

@@ -6,9 +6,8 @@
 #include "core/memory/memory.h"
 #include "core/numbers/elementary.h"
 #include "evaluate/conformal/conformal.h"
-#include "stats/distributions.h"
+#include "stats/crossed_intervals.h"
 #include "stats/ranks.h"
-#include "tool/value_names.h"
 #include <math.h>
 
 enum { QUARTERS = 4 };
@@ -19,20 +18,6 @@ dis_status dis__coverage_row_add(dis_prediction_sets *sets, const dis_coverage_r
         dis__reserve(&sets->rows, &sets->rows_capacity, sets->view.n_rows, sets->view.n_rows + 1, sizeof *sets->rows));
     sets->rows[sets->view.n_rows++] = *row;
     return DIS_OK;
-}
-
-void dis__coverage_interval(double variance, double df, double n, dis_metric *m)
-{
-    if (m->reason) return;
-    if (!(df > 0)) {
-        m->no_interval = DIS_NO_INTERVAL_ONE_ITEM;
-        return;
-    }
-    const double of_one = m->value * (1 - m->value), votes = variance > 0 && of_one > 0 ? of_one / variance : n;
-    const double quantile = dis__student_critical(.025, df);
-    m->has_interval = true;
-    m->ci_low = fmax(dis__wilson_bound(m->value, votes, quantile, -1), 0);
-    m->ci_high = fmin(dis__wilson_bound(m->value, votes, quantile, 1), 1);
 }
 
 typedef struct {
@@ -95,7 +80,7 @@ static dis_status add_row(const diagnosis *d, dis_coverage_row of)
         variance += (a - of.coverage.value * b) * (a - of.coverage.value * b);
     }
     const double df = (double)of.n_items - 1;
-    dis__coverage_interval(variance / (all * all) * (df > 0 ? 1 + 1 / df : 1), df, all * all / squares, &of.coverage);
+    dis__share_interval(variance / (all * all) * (df > 0 ? 1 + 1 / df : 1), df, all * all / squares, &of.coverage);
     return dis__coverage_row_add(d->x->out, &of);
 }
 

@@ -142,7 +142,7 @@ static dis_status read_table(dis_context *ctx, const char *path, const dis_label
             if (!(p[k] >= 0 && p[k] <= DBL_MAX))
                 return dis__fail_at(DIS_EDATA, path, 0, 0, "row %zu contains %g, which is not a probability", i, p[k]);
         dis__row_sum_error sum;
-        if (!dis__labels_check_sum(p, labels->n_classes, options->renormalise, &labels->renormalised, &sum))
+        if (!dis__labels_check_row(p, labels->n_classes, options, &labels->renormalised, &sum))
             return dis__fail_at(DIS_EDATA, path, 0, 0, "row %zu: %s", i, sum.problem);
     }
     return DIS_OK;

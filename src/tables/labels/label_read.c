@@ -226,7 +226,7 @@ static dis_status read_csv_row(const reading *r, chunk *to, dis__csv *csv)
         if (p[k] < 0) return dis__csv_fail(csv, f, "a probability below 0");
     }
     dis__row_sum_error sum;
-    if (!dis__labels_check_sum(p, n_classes, r->options->renormalise, &to->renormalised, &sum))
+    if (!dis__labels_check_row(p, n_classes, r->options, &to->renormalised, &sum))
         return dis__csv_fail(csv, NULL, "%s", sum.problem);
     return dis__name_list_add(&to->tasks, task->text, task->n);
 }
@@ -347,7 +347,7 @@ static dis_status read_json_row(const reading *r, chunk *to, const dis__json *js
         row[at] = v[1].number; /* equal keys are refused, so that every class is met once */
     }
     dis__row_sum_error sum;
-    if (!dis__labels_check_sum(row, labels->n_classes, r->options->renormalise, &to->renormalised, &sum))
+    if (!dis__labels_check_row(row, labels->n_classes, r->options, &to->renormalised, &sum))
         return dis__json_fail(json, p, "%s", sum.problem);
     return dis__name_list_add(&to->tasks, task->text, task->length);
 }

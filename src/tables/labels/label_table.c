@@ -65,13 +65,19 @@ uint64_t dis_labels_n_renormalised(const dis_labels *labels)
     return labels->renormalised;
 }
 
-bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised,
+bool dis__labels_check_row(double *p, size_t n_classes, const dis_labels_read_options *options, uint64_t *renormalised,
                            dis__row_sum_error *why)
 {
-    double sum = 0;
+    const bool renormalise = options->renormalise;
+    double sum = 0, max = 0;
     for (size_t k = 0; k < n_classes; k++) {
         p[k] += 0.0; /* -0 becomes 0: it would be written as 0 and so read back with other bits */
         sum += p[k];
+        max = p[k] > max ? p[k] : max;
+    }
+    if (options->multi_label) {
+        if (max > 1) snprintf(why->problem, sizeof why->problem, "a probability of %.9g; it must be at most 1", max);
+        return max <= 1;
     }
     if (fabs(sum - 1) <= DIS_SUM_TOLERANCE) return true;
     if (!renormalise || !(sum > 0) || !isfinite(sum)) {

@@ -20,9 +20,10 @@ typedef struct {
     char problem[160];
 } dis__row_sum_error;
 
-/* Whether n_classes numbers, finite and not negative (-0 becomes 0), sum to 1; if not and `renormalise`, they are
- * scaled and counted in *renormalised. False: `why` says what is wrong, for the caller to add the position. */
-bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised,
+/* Whether n_classes numbers, finite and not negative (-0 becomes 0), sum to 1, or with `multi_label` are at most 1; if the
+ * sum is wrong and `renormalise`, they are scaled and counted in *renormalised. False: `why` says what is wrong, for the
+ * caller to add the position. */
+bool dis__labels_check_row(double *p, size_t n_classes, const dis_labels_read_options *options, uint64_t *renormalised,
                            dis__row_sum_error *why);
 
 #endif

@@ -28,6 +28,7 @@ static dis_status copy_names(const dis_names *names, size_t n, const char *what,
 static dis_status copy_rows(const dis_labels_view *v, dis_labels *labels)
 {
     const size_t k = v->n_classes;
+    const dis_labels_read_options strict = dis_labels_read_options_default();
     for (size_t i = 0; i < v->n_items; i++) {
         double *p = labels->p + i * k;
         memcpy(p, v->p + i * k, k * sizeof *p);
@@ -36,7 +37,7 @@ static dis_status copy_rows(const dis_labels_view *v, dis_labels *labels)
                 return dis__fail(DIS_EDATA, "the task \"%.200s\" has the probability %g; it must be 0 or more",
                                  dis_names_get(v->tasks, i, NULL), p[c]);
         dis__row_sum_error why;
-        if (!dis__labels_check_sum(p, k, false, &labels->renormalised, &why))
+        if (!dis__labels_check_row(p, k, &strict, &labels->renormalised, &why))
             return dis__fail(DIS_EDATA, "the task \"%.200s\" has %s", dis_names_get(v->tasks, i, NULL), why.problem);
     }
     return DIS_OK;

@@ -34,7 +34,7 @@ static dis_status choose_keep(dis__training *t, const dis_model_train_options *o
     const bool higher = strcmp(row->better, "higher") == 0;
     if (!higher && strcmp(row->better, "lower") != 0)
         return dis__fail(DIS_EUSAGE, "%s has no better direction; keep the best epoch by another metric", name);
-    if (row->needs & DIS_NEEDS_WORKERS)
+    if (row->needs & (DIS_NEEDS_WORKERS | DIS_NEEDS_SETS))
         return dis__fail(DIS_EUSAGE, "%s cannot select the best epoch; log_loss and accuracy of single votes can",
                          name);
     if (row->needs & DIS_NEEDS_HUMAN && !dev->labels)

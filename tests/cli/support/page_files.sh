@@ -128,6 +128,7 @@ page_files() {
         votes_on_scales
         printf 'task,worker,label\na,x,never\na,y,always\nb,x,sometimes\nb,y,sometimes\n' >answers.csv
         cp sets.csv votes.csv
+        printf 'task,p:blue,p:red\na,.5,.9\nb,.8,.1\nc,.2,.4\n' >predicted.csv
         cp numbers.csv ratings.csv
         awk 'NR == 1 { print $0 ",length_a,length_b"; next } { print $0 "," NR * 7 % 40 "," NR * 11 % 40 }' pairs.csv >judgments.csv
         cp "$source/examples/exports/mt-bench.jsonl" judgments.jsonl
