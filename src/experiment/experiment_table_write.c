@@ -22,6 +22,7 @@ typedef struct {
 } writer;
 
 static const char *const stars[] = {"", "*", "**"};
+static const char *const daggers[] = {"", "\\dagger", "\\ddagger"}; /* of conditions that are worse */
 
 static const char *metric_name(const writer *w, size_t m)
 {
@@ -297,7 +298,7 @@ static void latex_head(writer *w)
     dis__markup_append(m, "}\n\\toprule\n & runs");
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__markup_append(m, " & ");
-        latex_name(m, metric_name(w, i));
+        latex_name(m, dis_evaluation_metric_get(w->e->plan->measure[i].metric)->title);
         const char *better = dis_evaluation_metric_get(w->e->plan->measure[i].metric)->better;
         if (*arrow(w, i)) dis__markup_append(m, strcmp(better, "lower") == 0 ? " $\\downarrow$" : " $\\uparrow$");
         dis__markup_append(m, " (");
@@ -314,13 +315,21 @@ static void latex_data(writer *w, const char *data)
     dis__markup_append(&w->out, "}} \\\\\n");
 }
 
-static void latex_figure(dis__markup *m, const dis_experiment_value *f)
+static bool is_worse(const writer *w, size_t m, const dis_experiment_value *f)
 {
+    const bool lower = strcmp(dis_evaluation_metric_get(w->e->plan->measure[m].metric)->better, "lower") == 0;
+    return lower ? f->difference > 0 : f->difference < 0;
+}
+
+static void latex_figure(writer *w, size_t measure, const dis_experiment_value *f)
+{
+    dis__markup *m = &w->out;
     if (f->n == 0)
         dis__markup_append(m, "--");
     else
         dis__markup_appendf(m, f->best ? "\\textbf{%s}" : "%s", dis__format_fixed(f->mean, DECIMALS).text);
-    if (f->n && f->has_comparison && f->stars) dis__markup_appendf(m, "$^{%s}$", stars[f->stars]);
+    if (f->n && f->has_comparison && f->stars)
+        dis__markup_appendf(m, "$^{%s}$", is_worse(w, measure, f) ? daggers[f->stars] : stars[f->stars]);
     if (f->n > 1)
         dis__markup_appendf(m, " {\\footnotesize sd %s [%s, %s]}", dis__format_fixed(f->sd, DECIMALS).text,
                             dis__format_fixed(f->ci_low, DECIMALS).text, dis__format_fixed(f->ci_high, DECIMALS).text);
@@ -336,7 +345,7 @@ static void latex_row(writer *w, size_t row)
     dis__markup_appendf(m, " & %zu/%zu", r->n_done, r->n_runs);
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__markup_append(m, " & ");
-        latex_figure(m, &r->values[i]);
+        latex_figure(w, i, &r->values[i]);
     }
     dis__markup_append(m, " \\\\\n");
 }
@@ -345,8 +354,8 @@ static void latex_end(writer *w)
 {
     dis__markup_append(&w->out,
                        "\\bottomrule\n\\end{tabular}\n% means over seeds (of each the mean over folds), standard "
-                       "deviation, 95 % interval; bold: best of its data set;\n% * p <= .05, ** p <= .01 against the "
-                       "baseline");
+                       "deviation, 95 % interval; bold: best of its data set;\n% * p <= .05, ** p <= .01: better than "
+                       "the baseline; dagger p <= .05, double dagger p <= .01: worse");
     few_items(w, "\n% ", latex_name);
     dis__markup_append(&w->out, "\n");
 }
