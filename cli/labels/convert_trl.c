@@ -177,7 +177,7 @@ static int read_prompts(preferences *x)
     int code = 0;
     if (texts->path) return texts_input_read(x->job->c, x->ctx, texts, &x->job->in, x->key[AS_LISTED], x->prompt);
     for (int which = 0; texts->text.n && which < ORDERS && code == 0; which++)
-        code = read_columns(x, texts->text.value, texts->text.n, which, &x->prompt[which]);
+        code = read_columns(x, texts->text.value, texts->text.n, (order)which, &x->prompt[which]);
     return code;
 }
 
