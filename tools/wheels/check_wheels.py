@@ -272,8 +272,9 @@ def run_experiment(command, label):
     return label
 
 
-def golden_cases(command):
-    """tests/cli/cases with the Windows tool. Those of DIFFERENT may differ, for the reasons given there; no others."""
+def golden_cases(command, *names):
+    """tests/cli/cases with the Windows tool. Those of DIFFERENT may differ, for the reasons given there; no others. Wine on a
+    loaded machine seldom loses the output of a program, so other cases are run a second time."""
     with open(DIFFERENT, encoding="utf-8") as file:
         different = dict(line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
     with tempfile.TemporaryDirectory() as folder:
@@ -281,7 +282,7 @@ def golden_cases(command):
         with open(tool, "w", encoding="utf-8") as file:
             file.write(f'#!/bin/sh\n{command} "$@"\n')
         os.chmod(tool, 0o755)
-        done = subprocess.run(["sh", os.path.join(ROOT, "tests", "cli", "run_cases.sh")], capture_output=True, text=True, check=False,
+        done = subprocess.run(["sh", os.path.join(ROOT, "tests", "cli", "run_cases.sh"), *names], capture_output=True, text=True, check=False,
                               env={**os.environ, "DISSENT": tool, "DISSENT_FAULTY": tool, "DISSENT_SOURCE": ROOT})
     with open(os.path.join(WORK, "golden-cases.log"), "w", encoding="utf-8") as file:
         file.write(done.stdout + done.stderr)
@@ -290,7 +291,10 @@ def golden_cases(command):
         raise CheckError(f"run_cases.sh: {done.stdout[-300:]}{done.stderr[-300:]}")
     failed = re.findall(r"^case (\S+)(?: is not what it was|: left behind)", done.stdout, re.M)
     unexpected = sorted(set(failed) - set(different))
-    if unexpected:
+    if unexpected and not names:
+        golden_cases(command, *unexpected)
+        failed = set(failed) - set(unexpected)
+    elif unexpected:
         raise CheckError(f"golden cases differ, see build/wheels/golden-cases.log: {' '.join(unexpected)}")
     return f"wine: {int(count[1]) - len(set(failed))} of {count[1]} golden cases"
 
