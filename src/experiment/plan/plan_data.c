@@ -375,7 +375,7 @@ static bool can_measure(const dis__plan_internal *p, const char *set, unsigned n
         else if ((needs & DIS_NEEDS_HUMAN) && !d->human)
             *why = "labels that stand for people: say human: standard, softmax, or other labels";
         else if (needs & DIS_NEEDS_SETS)
-            *why = "predictions of sets of classes: dissent eval --scale multi-label";
+            *why = "predictions of sets of classes: dissent eval computes it, with the scale multi-label";
         else if ((needs & DIS_NEEDS_ORDER) && !d->part->ordinal)
             *why = "ordinal: yes for the data set";
         else
