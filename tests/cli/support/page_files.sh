@@ -85,7 +85,9 @@ page_files() {
         sed -n '/<!-- example -->/,/^```$/p' "$source/docs/guides/experiments.md" | sed '1,2d;$d' >objectives.yaml
         cp texts.csv items.csv
         ;;
-    hugging-face) cp -r "$encoder" minilm ;;
+    hugging-face) # its tokenizer does not know that the encoder has 26 positions
+        cp -r "$encoder" minilm
+        echo "{\"model_max_length\": 26}" >minilm/tokenizer_config.json ;;
     preference-datasets)
         cp -r "$encoder" minilm
         awk 'BEGIN { print "question,a,b,annotator,winner,prompt,text_a,text_b"
