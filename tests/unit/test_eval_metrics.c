@@ -145,7 +145,7 @@ static void intervals_lie_around_the_values(void **state)
         assert_int_equal(x_->n, 2000);
         const double width = x_->ci_high - x_->ci_low;
         assert_true(width >= 0 && width < .5); /* 0: no miscalibration in any resample */
-        if (m != DIS_EVALUATION_ECE) /* resampling raises it: noise in a bin is an error too */
+        if (m != DIS_EVALUATION_ECE)           /* resampling raises it: noise in a bin is an error too */
             assert_true(x_->ci_low <= x_->value && x_->value <= x_->ci_high);
     }
     /* of a mean: 1.96 standard errors to each side */
