@@ -43,7 +43,9 @@ def spread(results, file, name, measure):
 
 def seeds(results, file, names, measure):
     found = {s.n for s in (results.summary(file, n, measure) for n in names) if s}
-    return f"{min(found)} to {max(found)} seeds" if len(found) > 1 else f"{max(found)} seeds"
+    if len(found) > 1:
+        return f"{min(found)} to {max(found)} seeds"
+    return "1 seed" if found == {1} else f"{max(found)} seeds"
 
 
 def gain(results, file, one, other, measure):
@@ -146,10 +148,11 @@ def labelme_epochs(results):
 
 def pos(results):
     file, three = "large-pos-soft-loss-later", [f"test.{m}" for m in SOFT3]
+    others = [("default", "large-pos-soft-loss-default"), ("smaller", "pos-soft-loss")]
     names = [n for _, n in LABELME]
     header = ["", "published, 30 seeds", f"later code, {seeds(results, file, names, three[0])}", "sd", "less published"]
     return lines_of(
-        [*header, f"smaller, {seeds(results, 'pos-soft-loss', names, three[0])}"],
+        [*header, *(f"{label}, {seeds(results, other, names, three[0])}" for label, other in others)],
         [
             [
                 label,
@@ -157,7 +160,7 @@ def pos(results):
                 cell(results, file, name, three),
                 spread(results, file, name, three[0]),
                 less_published(results, file, name, three),
-                cell(results, "pos-soft-loss", name, three),
+                *(cell(results, other, name, three) for _, other in others),
             ]
             for label, name in LABELME
         ],
