@@ -117,8 +117,8 @@ int votes_input_delimiter(cli *c, const char *text, int *out);
  * FILE". */
 int votes_input_check_unused(cli *c, const cli_votes_values *v, const char *remedy);
 int votes_input_read(votes_input *in, dis_context *ctx);
-/* The same with these classes, unless the user has given some, or accepts others with --lenient. So a class without votes
- * is not missed, and a label that is not among them is an error with its position. */
+/* The same with these classes, unless the user has given some, or accepts others with --lenient. So a class without
+ * votes is not missed, and a label that is not among them is an error with its position. */
 int votes_input_read_with_classes(votes_input *in, dis_context *ctx, const dis_names *classes);
 /* Where each of `tasks` is among the votes, and each class of the votes among `classes`; SIZE_MAX: nowhere. The caller
  * frees both with dis_free(), also after a failure. */

@@ -13,7 +13,8 @@ static const cli_option options[] = {
            .holds = "data.jsonl|README.md", .formats = "csv|tsv|jsonl|json", .standard = "the result"),
     OPTION(CHOICE, to, "to", .argument = "TARGET", .fallback = "votes",
            .choices = "votes|label-studio|argilla|huggingface|trl",
-           CLI_HELP(OUTPUT, "votes: task,worker,label; trl: preferences from pairwise votes; others: import soft labels")),
+           CLI_HELP(OUTPUT, "votes: task,worker,label; trl: preferences from pairwise votes; others: import soft "
+                            "labels")),
     OPTION(TEXT, format, "format", .argument = "FORMAT"),
     OPTION(FLAG, anonymise, "anonymise",
            CLI_HELP(OUTPUT, "votes: replace annotator names by numbers in order of first appearance")),

@@ -71,8 +71,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const keyed *)a)->text, ((const keyed *)b)->text);
 }
 
-/* The names that `format` gives. With `slot`, those of both things of all rows, each once; slot (2, n) gets the index of
- * each. Without, those of the rows with `which` as the first thing. */
+/* The names that `format` gives. With `slot`, those of both things of all rows, each once; slot (2, n) gets the index
+ * of each. Without, those of the rows with `which` as the first thing. */
 static int make_names(const preferences *x, format_name *format, int which, size_t *slot, dis_names **out)
 {
     const size_t n = slot ? 2 * x->n : x->n;
