@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 def command(entry):
     words = shlex.split(entry["command"])
-    at = words.index("-o")
-    return ["clang", "-fsyntax-only", "-Werror"] + words[1:at] + [entry["file"]]
+    first = next(i for i, word in enumerate(words) if word.startswith("-"))  # after the compiler and its launcher
+    return ["clang", "-fsyntax-only", "-Werror"] + words[first : words.index("-o")] + [entry["file"]]
 
 
 def main(build):
